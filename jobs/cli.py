@@ -1,0 +1,128 @@
+"""How every job is started: Hydra composes, a frozen dataclass checks, the job runs; errors become one clear line."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+import types
+import typing
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import hydra
+from omegaconf import DictConfig, OmegaConf
+
+from udfs.errors import RunFailed, UserError
+
+CONF = Path(__file__).resolve().parent.parent / "conf"
+Config = TypeVar("Config")
+
+EXIT_FAILED = 1
+EXIT_USER_ERROR = 2
+EXIT_INTERRUPTED = 130
+
+
+def job(config_name: str, schema: type[Config]) -> Callable[[Callable[[Config], None]], Callable[[], None]]:
+    """Make `main(config)` a command: `python -m jobs.NAME key=value …` over `conf/<config_name>.yaml`.
+
+    Exit codes: 0 done (rows that failed are counted, not fatal), 2 something the user can mend, 1 the run failed,
+    130 interrupted.
+    """
+
+    def decorate(main: Callable[[Config], None]) -> Callable[[], None]:
+        def run(composed: DictConfig) -> None:
+            try:
+                main(to_dataclass(composed, schema))
+            except UserError as error:
+                _leave(f"error: {error}", EXIT_USER_ERROR)
+            except RunFailed as error:
+                _leave(f"failed: {error}", EXIT_FAILED)
+            except KeyboardInterrupt:
+                _leave("interrupted; start the same command again to go on", EXIT_INTERRUPTED)
+
+        return typing.cast(
+            "Callable[[], None]", hydra.main(version_base="1.3", config_path=str(CONF), config_name=config_name)(run)
+        )
+
+    return decorate
+
+
+def _leave(text: str, code: int) -> None:
+    sys.stdout.flush()
+    print(text, file=sys.stderr, flush=True)
+    sys.exit(code)
+
+
+def to_dataclass(composed: DictConfig | dict[str, Any], schema: type[Config]) -> Config:
+    """A composed config as `schema`, a (nested) frozen dataclass; no DictConfig goes past this point.
+
+    Raises:
+        UserError: an unknown key, a missing value or one of the wrong type, with the key's full name.
+    """
+    plain = OmegaConf.to_container(composed, resolve=True) if isinstance(composed, DictConfig) else composed
+    assert isinstance(plain, dict)
+    return typing.cast("Config", _build(schema, {str(k): v for k, v in plain.items() if k != "hydra"}, ""))
+
+
+def _build(schema: Any, values: dict[str, Any], prefix: str) -> Any:
+    hints = typing.get_type_hints(schema)
+    fields = {f.name: f for f in dataclasses.fields(schema)}
+    for key in values:
+        if key not in fields:
+            raise UserError(f"unknown config key {prefix + key!r}; allowed here: {', '.join(fields)}")
+    given = {}
+    for name, field in fields.items():
+        if name in values:
+            given[name] = _convert(hints[name], values[name], prefix + name)
+        elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+            raise UserError(f"config key {prefix + name!r} is missing")
+    return schema(**given)
+
+
+def _convert(hint: Any, value: Any, key: str) -> Any:
+    if value == "???":
+        raise UserError(f"config key {key!r} must be given: add {key}=… to the command")
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if hint is Any:
+        return value
+    if origin in (typing.Union, types.UnionType):
+        if value is None and type(None) in args:
+            return None
+        return _convert(next(a for a in args if a is not type(None)), value, key)
+    if dataclasses.is_dataclass(hint):
+        if not isinstance(value, dict):
+            raise UserError(f"{key} must be a group of keys, got {value!r}")
+        return _build(hint, {str(k): v for k, v in value.items()}, key + ".")
+    if origin is tuple:
+        if not isinstance(value, list | tuple):
+            raise UserError(f"{key} must be a list such as '[a,b]', got {value!r}")
+        return tuple(_convert(args[0], item, f"{key}[{i}]") for i, item in enumerate(value))
+    if origin is dict:
+        if not isinstance(value, dict):
+            raise UserError(f"{key} must be a group of keys, got {value!r}")
+        return {str(k): v for k, v in value.items()}
+    if origin is typing.Literal:
+        if value not in args:
+            raise UserError(f"{key}={value!r} is not allowed; choose one of {', '.join(map(str, args))}")
+        return value
+    return _scalar(hint, value, key)
+
+
+def _scalar(hint: Any, value: Any, key: str) -> Any:
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if hint is str and isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, hint) or (hint is int and isinstance(value, bool)):
+        raise UserError(f"{key}={value!r} must be of type {hint.__name__}")
+    return value
+
+
+def quiet_environment() -> None:
+    """What the libraries below must see before they are imported: no usage reports, no colour noise in logs."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
+    os.environ.setdefault("DO_NOT_TRACK", "1")
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")

@@ -1,0 +1,131 @@
+"""The engine protocol: what completes a prompt, whoever it is.
+
+Dialogues, agents and judges know engines only through this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+TokenIds = npt.NDArray[np.uint32]
+
+
+class Message(TypedDict):
+    """One chat message, as in the OpenAI chat-completions API."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How to draw tokens. Part of a response's identity."""
+
+    temperature: float = 0.0
+    top_p: float = 1.0
+    max_tokens: int = 512
+    seed: int | None = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One request: the messages, and what only a scripted engine may look at."""
+
+    messages: tuple[Message, ...]
+    purpose: str  # answer | reformulate | refusal | judge.answer_consistency | judge.response_class | …
+    request_id: str = ""  # the response or judgement that this call serves; for logs
+    gold: Mapping[str, Any] = field(default_factory=dict)
+    """For `model=scripted` alone: a row of the questions table and, for a judge, the response. Never sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What came back.
+
+    `prompt_ids` are the exact tokens that were sent, shape (prompt_tokens,), where the engine knows them: the bound
+    of a bundle is the size of their trie.
+    """
+
+    text: str
+    prompt_tokens: int
+    cached_tokens: int
+    output_tokens: int
+    finish_reason: str  # stop | length | content_filter | …
+    seconds: float
+    prompt_ids: TokenIds | None = None
+
+
+class EngineError(Exception):
+    """An engine could not complete a prompt. Each subclass says what that means for the row."""
+
+
+class OverLength(EngineError):
+    """The prompt and room for the answer do not fit the window. Raised before anything is sent where possible."""
+
+
+class ProviderError(EngineError):
+    """A transient failure that outlasted the engine's own retries (rate limit, server error, timeout, cut connection)."""
+
+
+class Filtered(EngineError):
+    """The provider's content filter withheld the reply."""
+
+
+class EngineDead(EngineError):
+    """The engine is gone: its actor must exit, so that Ray replaces it and the bundle is tried again."""
+
+
+class Engine(Protocol):
+    """What completes prompts. One engine serves many concurrent calls on one event loop."""
+
+    @property
+    def name(self) -> str:
+        """The model's name in tables."""
+        ...
+
+    @property
+    def revision(self) -> str:
+        """What exactly the name stood for: a hash of the weights' configuration, a provider's version, …"""
+        ...
+
+    @property
+    def kv_tokens(self) -> int | None:
+        """How many tokens the KV cache holds; None where the engine does not say (endpoints)."""
+        ...
+
+    @property
+    def block_size(self) -> int:
+        """Tokens in one cache block: the unit in which a prefix can be shared; 1 where unknown."""
+        ...
+
+    async def complete(
+        self,
+        prompt: Prompt,
+        sampling: Sampling,
+        schema: Mapping[str, Any] | None = None,
+        on_prefill: Callable[[], None] | None = None,
+    ) -> Completion:
+        """Complete `prompt`; with `schema`, a JSON schema that the reply is constrained to.
+
+        `on_prefill` is called once, as soon as the prompt's prefix can be found in the cache by a later request (at
+        the first token where the engine streams, else at the end): siblings of a lead request wait for it, not for
+        the lead's whole answer.
+
+        Raises:
+            OverLength, ProviderError, Filtered: what is to become of this row.
+            EngineDead: nothing more will come from this engine.
+        """
+        ...
+
+    async def count_tokens(self, messages: Sequence[Message]) -> int | None:
+        """Tokens of the rendered prompt; None where the engine has no tokenizer."""
+        ...
+
+    async def close(self) -> None:
+        """Release what the engine holds. Calling it twice is allowed."""
+        ...

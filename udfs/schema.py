@@ -1,0 +1,263 @@
+"""The tables: one pyarrow schema each, and the closed sets of their columns.
+
+Every table is Parquet under `storage.root`. A reader takes one row per id (`udfs.tables.store.read`), so a task
+that was tried twice and wrote its rows twice changes no number.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+import pyarrow as pa
+
+
+class Status(StrEnum):
+    """What became of a row. Metrics are over `ok` rows; coverage says what share that is."""
+
+    OK = "ok"
+    OVER_LENGTH = "over_length"  # the prompt and room for the answer do not fit the model's window
+    PROVIDER_ERROR = "provider_error"  # the engine failed after its retries; asked again on the next start
+    PARSE_FAILURE = "parse_failure"  # a reply that had to be structured was not
+    FILTERED = "filtered"  # the provider's content filter withheld the reply
+    BUDGET_STOPPED = "budget_stopped"  # the run's budget ended before this row; asked again on the next start
+
+
+PERMANENT: Final = frozenset({Status.OK, Status.OVER_LENGTH, Status.PARSE_FAILURE, Status.FILTERED})
+"""Statuses that a resumed run does not ask again."""
+
+
+class Kind(StrEnum):
+    """What kind of question it is (FactGuard, Table 2; `unanswerable` where the source does not say why)."""
+
+    ANSWERABLE = "answerable"
+    LACK_OF_EVIDENCE = "lack_of_evidence"  # unverifiable: the view does not say
+    ENTITY_SUBSTITUTION = "misleading.entity_substitution"  # the three misleading kinds: the document contradicts
+    IMPOSSIBLE_CONDITION = "misleading.impossible_condition"
+    FALSE_ASSUMPTION = "misleading.false_assumption"
+    UNANSWERABLE = "unanswerable"
+
+
+class Language(StrEnum):
+    EN = "en"
+    ZH = "zh"
+
+
+LENGTH_BUCKETS: Final = ("0-16K", "16-32K", "32-64K", "64-128K", "128K+")
+"""By tokens of the document, upper bounds exclusive, K = 1,024 (FactGuard, Table 6; its code counted characters)."""
+_BUCKET_BOUNDS: Final = (16 * 1024, 32 * 1024, 64 * 1024, 128 * 1024)
+
+
+def length_bucket(n_tokens: int) -> str:
+    """The length bucket of a document of `n_tokens` tokens."""
+    for bound, name in zip(_BUCKET_BOUNDS, LENGTH_BUCKETS, strict=False):
+        if n_tokens < bound:
+            return name
+    return LENGTH_BUCKETS[-1]
+
+
+SPAN: Final = pa.struct([pa.field("start", pa.int64(), False), pa.field("end", pa.int64(), False)])
+"""Half-open, in characters (code points) of `documents.text`."""
+SPANS: Final = pa.list_(SPAN)
+STRINGS: Final = pa.list_(pa.string())
+
+
+def _table(required: dict[str, pa.DataType], optional: dict[str, pa.DataType]) -> pa.Schema:
+    fields = [pa.field(name, kind, nullable=False) for name, kind in required.items()]
+    return pa.schema(fields + [pa.field(name, kind) for name, kind in optional.items()])
+
+
+DOCUMENTS: Final = _table(
+    {
+        "doc_id": pa.string(),  # hash of the text
+        "dataset": pa.string(),
+        "split": pa.string(),
+        "language": pa.string(),
+        "domain": pa.string(),
+        "title": pa.string(),
+        "source": pa.string(),
+        "license": pa.string(),
+        "text": pa.large_string(),
+        "n_chars": pa.int64(),
+        "n_words": pa.int64(),  # white-space words (en); CJK characters and Latin words (zh)
+        "n_tokens": pa.int64(),
+        "tokenizer": pa.string(),  # what n_tokens was counted with
+        "length_bucket": pa.string(),
+    },
+    {},
+)
+
+QUESTIONS: Final = _table(
+    {
+        "question_id": pa.string(),
+        "doc_id": pa.string(),
+        "dataset": pa.string(),
+        "split": pa.string(),
+        "language": pa.string(),
+        "question": pa.string(),
+        "answerable": pa.bool_(),
+        "answers": STRINGS,  # any one is right; empty for an unanswerable question
+        "evidence": SPANS,
+        "redactions": SPANS,  # the view: what is cut out of the document before it is shown
+        "kind": pa.string(),
+        "provenance": pa.string(),  # JSON: source file, row, the source's own id and leftover fields
+    },
+    {
+        "twin_id": pa.string(),  # the question that this one was made from, or its answerable twin
+        "original_question": pa.string(),
+        "topic": pa.string(),
+        "entities": STRINGS,
+        "reference_response": pa.string(),  # what a good response to an unanswerable question says
+        "gold_reformulation": pa.string(),  # a close question that the document does answer
+        "gold_reformulation_answer": pa.string(),
+    },
+)
+
+TURN: Final = pa.struct(
+    [
+        pa.field("purpose", pa.string(), False),  # answer | reformulate
+        pa.field("text", pa.string(), False),
+        pa.field("prompt_tokens", pa.int64(), False),
+        pa.field("cached_tokens", pa.int64(), False),
+        pa.field("output_tokens", pa.int64(), False),
+        pa.field("finish_reason", pa.string(), False),
+        pa.field("seconds", pa.float64(), False),
+    ]
+)
+
+RESPONSES: Final = _table(
+    {
+        "response_id": pa.string(),
+        "run": pa.string(),
+        "question_id": pa.string(),
+        "doc_id": pa.string(),
+        "dataset": pa.string(),
+        "model": pa.string(),
+        "model_revision": pa.string(),
+        "method": pa.string(),
+        "layout": pa.string(),  # document_first | paper
+        "template": pa.string(),  # hash of every prompt file that the dialogue can use
+        "detector": pa.string(),  # which refusal detector decided on turn 2
+        "turns": pa.list_(TURN),
+        "status": pa.string(),
+        "created_at": pa.timestamp("us", tz="UTC"),
+    },
+    {
+        "answer": pa.string(),
+        "refused": pa.bool_(),
+        "reformulation": pa.string(),
+        "reformulation_couldask": pa.string(),  # cut out by CouldAsk's own rule (a reported variant)
+        "error": pa.string(),
+    },
+)
+
+JUDGEMENTS: Final = _table(
+    {
+        "judgement_id": pa.string(),
+        "response_id": pa.string(),
+        "question_id": pa.string(),
+        "run": pa.string(),
+        "measure": pa.string(),  # refusal | answer_consistency | response_class | …
+        "judge": pa.string(),  # rules | couldask | llm:<model>
+        "status": pa.string(),
+        "prompt_tokens": pa.int64(),
+        "cached_tokens": pa.int64(),
+        "output_tokens": pa.int64(),
+        "seconds": pa.float64(),
+        "created_at": pa.timestamp("us", tz="UTC"),
+    },
+    {"verdict": pa.string(), "score": pa.float64(), "rationale": pa.string(), "error": pa.string()},
+)
+
+METRICS: Final = _table(
+    {
+        "run": pa.string(),
+        "model": pa.string(),
+        "method": pa.string(),
+        "layout": pa.string(),
+        "dataset": pa.string(),
+        "language": pa.string(),  # "all" where the metric is over every value of a slice
+        "kind": pa.string(),
+        "length_bucket": pa.string(),
+        "judge": pa.string(),
+        "metric": pa.string(),
+        "n": pa.int64(),  # ok rows the value is over
+        "coverage": pa.float64(),  # ok rows / expected rows
+    },
+    {"value": pa.float64(), "ci_low": pa.float64(), "ci_high": pa.float64()},
+)
+
+RUNS: Final = _table(
+    {
+        "run_id": pa.string(),  # one start of a job
+        "run": pa.string(),  # the name under which starts go on with each other's work
+        "job": pa.string(),
+        "model": pa.string(),
+        "started_at": pa.timestamp("us", tz="UTC"),
+        "seconds": pa.float64(),
+        "status": pa.string(),  # ok | failed | stopped
+        "config": pa.string(),  # JSON, resolved, without secrets
+        "config_hash": pa.string(),
+        "versions": pa.string(),  # JSON: package → version
+        "expected": pa.int64(),
+        "recorded_before": pa.int64(),
+        "recorded": pa.int64(),
+        "failed": pa.int64(),
+        "prompt_tokens": pa.int64(),
+        "cached_tokens": pa.int64(),
+        "output_tokens": pa.int64(),
+        "gpu_hours": pa.float64(),
+        "usd": pa.float64(),
+    },
+    {
+        "git_commit": pa.string(),
+        "bound_tokens": pa.int64(),  # size of the token tries of all prompts, summed over bundles
+        "bound_block_tokens": pa.int64(),  # the same when only whole cache blocks can be shared
+        "computed_over_bound": pa.float64(),
+        "error": pa.string(),
+    },
+)
+
+REJECTS: Final = _table(
+    {
+        "dataset": pa.string(),
+        "file": pa.string(),
+        "row": pa.int64(),  # 1-based line or row in the file; 0 where the whole file is meant
+        "key": pa.string(),  # the source's own id of the row, or ""
+        "reason": pa.string(),  # short code: no_question, empty_document, bad_label, bad_utf8, duplicate_id, …
+        "error": pa.string(),  # what was wrong and what is allowed
+        "raw": pa.string(),  # the first 500 characters of the row
+    },
+    {},
+)
+
+TABLES: Final[dict[str, pa.Schema]] = {
+    "documents": DOCUMENTS,
+    "questions": QUESTIONS,
+    "rejects": REJECTS,
+    "responses": RESPONSES,
+    "judgements": JUDGEMENTS,
+    "metrics": METRICS,
+    "runs": RUNS,
+}
+
+KEYS: Final[dict[str, tuple[str, ...]]] = {
+    "documents": ("dataset", "doc_id"),
+    "questions": ("question_id",),
+    "rejects": ("dataset", "file", "row", "reason"),
+    "responses": ("run", "response_id"),
+    "judgements": ("run", "judgement_id"),
+    "metrics": (
+        "run",
+        "model",
+        "method",
+        "layout",
+        "dataset",
+        "language",
+        "kind",
+        "length_bucket",
+        "judge",
+        "metric",
+    ),
+    "runs": ("run_id",),
+}
