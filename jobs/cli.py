@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import os
+import signal
 import sys
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -33,6 +33,7 @@ def job(config_name: str, schema: type[Config]) -> Callable[[Callable[[Config], 
 
     def decorate(main: Callable[[Config], None]) -> Callable[[], None]:
         def run(composed: DictConfig) -> None:
+            signal.signal(signal.SIGTERM, _interrupt)  # a cluster's polite stop: write what is there, then leave
             try:
                 main(to_dataclass(composed, schema))
             except UserError as error:
@@ -47,6 +48,20 @@ def job(config_name: str, schema: type[Config]) -> Callable[[Callable[[Config], 
         )
 
     return decorate
+
+
+def compose(config_name: str, schema: type[Config], overrides: Sequence[str]) -> Config:
+    """The config that `python -m jobs.NAME *overrides` runs with, for calling a job from Python.
+
+    Raises:
+        UserError: as `to_dataclass`.
+    """
+    with hydra.initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
+        return to_dataclass(hydra.compose(config_name, overrides=list(overrides)), schema)
+
+
+def _interrupt(signum: int, frame: types.FrameType | None) -> None:
+    raise KeyboardInterrupt
 
 
 def _leave(text: str, code: int) -> None:
@@ -119,10 +134,3 @@ def _scalar(hint: Any, value: Any, key: str) -> Any:
         raise UserError(f"{key}={value!r} must be of type {hint.__name__}")
     return value
 
-
-def quiet_environment() -> None:
-    """What the libraries below must see before they are imported: no usage reports, no colour noise in logs."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
-    os.environ.setdefault("DO_NOT_TRACK", "1")
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")

@@ -20,7 +20,7 @@ from pyarrow import fs
 from udfs.errors import UserError
 from udfs.schema import KEYS, TABLES, Status
 
-ROW_GROUP_BYTES = 4 * 1024 * 1024
+ROW_GROUP_BYTES = 1024 * 1024
 """Text per row group of `documents`: what one bundle's read costs at least."""
 
 
@@ -85,10 +85,10 @@ class Store:
         """Write one new file of `table`; give its address. An equal `name` replaces the file of that name at once."""
         schema = TABLES[table]
         data = rows if isinstance(rows, pa.Table) else pa.Table.from_pylist(list(rows), schema=schema)
-        data = data.select(schema.names).cast(schema)
         for column in schema:
             if not column.nullable and data[column.name].null_count:
                 raise ValueError(f"{table}.{column.name} must not be null")
+        data = data.select(schema.names).cast(schema)
         file = f"{name or uuid.uuid4().hex}.parquet"
         folder = self.path(table, part)
         self._fs.create_dir(folder, recursive=True)

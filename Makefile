@@ -1,0 +1,54 @@
+# askable: `make` lists the targets. Everything lives in .venv of this folder; nothing else on the machine changes.
+
+# The first Python that runs, is new enough and can make an environment; name another with PYTHON=/path/to/python.
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
+  $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && exit; done; \
+  echo python3)
+# cpu or gpu: which vLLM is installed.
+ENGINE ?= cpu
+# Where `make demo` writes, and what else is given to pytest by `make test`.
+DEMO_ROOT ?= runs/demo
+PYTEST_ARGS ?=
+
+VENV_PYTHON := .venv/bin/python
+
+# No usage reports, and no look-ups of models on a hub: what runs here is embedded or named by a path.
+export RAY_USAGE_STATS_ENABLED := 0
+export HF_HUB_DISABLE_TELEMETRY := 1
+export VLLM_NO_USAGE_STATS := 1
+demo test: export HF_HUB_OFFLINE := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check format lock clean
+
+help: ## list the targets
+	@echo "usage: make TARGET [PYTHON=python3.11] [ENGINE=cpu|gpu]"
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
+	  printf '  %-8s %s\n' "$$name" "$$what"; done
+
+setup: ## make .venv and install the project with pinned versions (quick when nothing changed)
+	@infra/setup/install.sh "$(PYTHON)" "$(ENGINE)"
+
+demo: setup ## evaluate the embedded model on the sample, and report
+	$(VENV_PYTHON) -m jobs.ingest source=sample name=sample storage.root=$(DEMO_ROOT)
+	$(VENV_PYTHON) -m jobs.evaluate model=smollm2-135m 'datasets=[sample]' judge=rules storage.root=$(DEMO_ROOT)
+	$(VENV_PYTHON) -m jobs.report storage.root=$(DEMO_ROOT)
+
+test: setup ## run the tests
+	$(VENV_PYTHON) -m pytest $(PYTEST_ARGS)
+
+check: setup ## lint, format and type checks; changes nothing
+	$(VENV_PYTHON) -m ruff check
+	$(VENV_PYTHON) -m ruff format --check
+	$(VENV_PYTHON) -m mypy
+
+format: setup ## mend what the linter can, and format
+	$(VENV_PYTHON) -m ruff check --fix
+	$(VENV_PYTHON) -m ruff format
+
+lock: setup ## resolve the pinned versions anew (infra/setup/constraints-*.txt)
+	infra/setup/lock.sh
+
+clean: ## remove .venv and the tools' caches; runs/ stays
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	find jobs udfs infra conf tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,128 @@
+"""The jobs' configuration as frozen dataclasses, one a Hydra group, range-checked as they are made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from omegaconf import OmegaConf
+
+from udfs.errors import UserError
+
+MODELS = Path(__file__).resolve().parent.parent / "conf" / "model"
+
+
+def require(ok: bool, key: str, value: object, allowed: str) -> None:
+    """Raise `UserError` naming the key, its value and what is allowed, unless `ok`."""
+    if not ok:
+        raise UserError(f"{key}={value!r} is not allowed: {allowed}")
+
+
+@dataclass(frozen=True)
+class StorageConfig:
+    """Where every table and report lies: a folder or an address such as s3://bucket/prefix."""
+
+    root: str
+
+    def __post_init__(self) -> None:
+        require(bool(self.root.strip()), "storage.root", self.root, "give a folder or an address")
+
+
+@dataclass(frozen=True)
+class ClusterConfig:
+    """Placement: the only place that knows of actors, CPUs and GPUs."""
+
+    address: str | None
+    num_cpus: int
+    object_store_mb: int
+    actors: int
+    actor_cpus: float
+    actor_gpus: float
+    tensor_parallel_size: int
+    attach_tasks: int
+    blocks_per_actor: int
+    max_restarts: int
+    usd_per_gpu_hour: float
+
+    def __post_init__(self) -> None:
+        require(self.object_store_mb >= 80, "cluster.object_store_mb", self.object_store_mb, "at least 80")
+        for key in ("actors", "tensor_parallel_size", "attach_tasks", "blocks_per_actor"):
+            require(getattr(self, key) >= 1, f"cluster.{key}", getattr(self, key), "at least 1")
+        for key in ("actor_cpus", "actor_gpus", "max_restarts", "usd_per_gpu_hour"):
+            require(getattr(self, key) >= 0, f"cluster.{key}", getattr(self, key), "at least 0")
+        needed = self.actors * self.actor_cpus + self.attach_tasks + 1
+        require(
+            self.address is not None or self.num_cpus >= needed,
+            "cluster.num_cpus",
+            self.num_cpus,
+            f"actors, readers and one more need {needed:g} logical CPUs",
+        )
+
+
+@dataclass(frozen=True)
+class ModelChoice:
+    """The name of a config under conf/model, for where a second model is named (a judge)."""
+
+    name: str
+
+    def load(self) -> dict[str, Any]:
+        """The config as a plain mapping.
+
+        Raises:
+            UserError: there is none of that name.
+        """
+        file = MODELS / f"{self.name}.yaml"
+        if not file.is_file():
+            known = ", ".join(sorted(path.stem for path in MODELS.glob("*.yaml")))
+            raise UserError(f"unknown model {self.name!r}; configs under conf/model: {known}")
+        loaded = OmegaConf.to_container(OmegaConf.load(file), resolve=True)
+        assert isinstance(loaded, dict)
+        return {str(key): value for key, value in loaded.items()}
+
+
+@dataclass(frozen=True)
+class JudgeConfig:
+    """Who judges: `rules`, or a model (`same`: the evaluated one) that sees the gold or the whole document."""
+
+    kind: Literal["rules", "llm"]
+    model: str | None
+    overrides: dict[str, Any] | None
+    context: Literal["gold", "document"]
+
+    def __post_init__(self) -> None:
+        if self.kind == "llm":
+            require(bool(self.model), "judge.model", self.model, "same, or the name of a config under conf/model")
+
+
+@dataclass(frozen=True)
+class EvaluateConfig:
+    """`jobs.evaluate`: every model × method × dataset cell, and its judge."""
+
+    model: dict[str, Any]
+    datasets: tuple[str, ...]
+    methods: tuple[str, ...]
+    layout: str
+    detector: Literal["rules", "couldask", "llm"]
+    judge: JudgeConfig
+    storage: StorageConfig
+    cluster: ClusterConfig
+    split: str | None
+    limit: int | None
+    run: str
+    resume: bool
+    kv_share: float
+    max_dialogues: int
+    flush_rows: int
+    flush_seconds: float
+
+    def __post_init__(self) -> None:
+        require(len(self.datasets) > 0, "datasets", list(self.datasets), "name at least one ingested dataset")
+        require(len(self.methods) > 0, "methods", list(self.methods), "name at least one prompt method")
+        require(self.limit is None or self.limit >= 1, "limit", self.limit, "at least 1, or null for all")
+        require(0 < self.kv_share <= 1, "kv_share", self.kv_share, "more than 0 and at most 1")
+        require(self.max_dialogues >= 1, "max_dialogues", self.max_dialogues, "at least 1")
+        require(self.flush_rows >= 1, "flush_rows", self.flush_rows, "at least 1")
+        require(self.flush_seconds > 0, "flush_seconds", self.flush_seconds, "more than 0")
+        safe = self.run.replace("-", "").replace("_", "").replace(".", "")
+        require(safe.isalnum(), "run", self.run, "letters, digits, '-', '_' and '.'")

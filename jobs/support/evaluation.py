@@ -1,0 +1,181 @@
+"""The parts of `jobs.evaluate`: what is checked before a model loads, and its stages as calls."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+
+from jobs.config import EvaluateConfig, ModelChoice
+from jobs.support.owed import Owed
+from jobs.support.progress import Progress
+from jobs.support.runs import RunLedger
+from jobs.support.runtime import ActorStage, Cluster
+from jobs.support.sink import Sink, Totals
+from udfs.bundles import locate_documents, plan_blocks
+from udfs.dialogues.dialogue import DialogueSpec, expected_response_id
+from udfs.engines.config import ModelConfig, model_config
+from udfs.engines.factory import check_ready, check_room, describe
+from udfs.errors import RunFailed
+from udfs.judges.base import Judge
+from udfs.judges.llm import LlmJudge
+from udfs.judges.rules import RulesJudge
+from udfs.records import Question
+from udfs.stages.engine_stage import EnginePlacement
+from udfs.stages.evaluate import EvaluateStage
+from udfs.stages.judge import JudgeStage, RulesStage
+from udfs.tables.store import Store
+
+
+@dataclass
+class Evaluation:
+    """One checked run: what is asked of whom, how it is judged, where it is recorded."""
+
+    config: EvaluateConfig
+    store: Store
+    run: str
+    model: ModelConfig
+    name: str  # of the model, in tables
+    revision: str
+    specs: Mapping[str, DialogueSpec]
+    judge_model: Mapping[str, Any] | None  # None: no model judges, or the evaluated one does
+    llm_judge: LlmJudge | None
+
+    @property
+    def judges(self) -> list[Judge]:
+        """The rules always judge, since they cost nothing; a model beside them where one is asked for."""
+        return [RulesJudge(), *([self.llm_judge] if self.llm_judge else [])]
+
+    @property
+    def placement(self) -> EnginePlacement:
+        """What engine actors know of the cluster."""
+        return EnginePlacement(self.config.cluster.tensor_parallel_size, self.config.kv_share)
+
+    def response_ids(self, questions: pl.DataFrame) -> list[str]:
+        """Ids of every response in scope, owed or recorded."""
+        return [
+            expected_response_id(spec, Question.from_row(row), self.name, self.revision)
+            for row in questions.to_dicts()
+            for spec in self.specs.values()
+        ]
+
+    def check(self, owed: Owed) -> None:
+        """Find the weights, ask the endpoint, compare window and KV cache: before Ray starts and anything loads.
+
+        Raises:
+            UserError: what is missing, and what to do.
+        """
+        if owed.rows:
+            asyncio.run(check_ready(self.model))
+            check_room(self.model)
+        if self.judge_model is not None:
+            asyncio.run(check_ready(model_config(dict(self.judge_model))))
+
+    def ask(self, owed: Owed, cluster: Cluster) -> Totals:
+        """The dialogue stage; with `judge.model=same` each response is judged while its document is warm."""
+        stage = ActorStage(
+            EvaluateStage,
+            {
+                "model": self.config.model,
+                "placement": self.placement,
+                "specs": dict(self.specs),
+                "run": self.run,
+                "judge": self.llm_judge if self.judge_model is None else None,
+            },
+        )
+        plan = self._plan(owed)
+        return self._record("evaluate", self.name, "responses", owed, plan, cluster.stream_actors(plan, stage))
+
+    def judge(self, judge: Judge, owed: Owed, cluster: Cluster) -> Totals:
+        """A judging stage: the rules as plain tasks; a model on actors of its own, the evaluated one released."""
+        plan = self._plan(owed)
+        if isinstance(judge, RulesJudge):
+            results = cluster.stream_tasks(plan, RulesStage(judge))
+        else:
+            model = self.judge_model or self.config.model
+            arguments = {"model": model, "placement": self.placement, "judge": judge}
+            results = cluster.stream_actors(plan, ActorStage(JudgeStage, arguments))
+        return self._record("judge", judge.name, "judgements", owed, plan, results)
+
+    def _plan(self, owed: Owed) -> list[pa.Table]:
+        return plan_blocks(locate_documents(self.store, self.config.datasets), owed.items, self.config.max_dialogues)
+
+    def _record(
+        self, job: str, model: str, table: str, owed: Owed, plan: list[pa.Table], results: Iterable[pa.Table]
+    ) -> Totals:
+        """Stream results into their tables with progress, and leave a row in `runs` however it ends."""
+        if not owed.rows:
+            return Totals()
+        ledger = RunLedger(self.store, job, self.run, model, self.config)
+        bundles = sum(block.num_rows for block in plan)
+        sink = Sink(self.store, self.run, self.config.flush_rows, self.config.flush_seconds)
+        status, error = "failed", None
+        try:
+            with sink, Progress(f"{job} {model}", bundles, owed.rows, table) as progress:
+                for totals in sink.take(results):
+                    progress.update(totals)
+            status = "ok"
+        except RunFailed as failure:
+            error = str(failure)
+            raise
+        except KeyboardInterrupt:
+            status = "stopped"
+            raise
+        finally:
+            ledger.close(status, owed.expected, owed.recorded, table, sink.totals, self.config.cluster, error)
+        return sink.totals
+
+    def summary(self, asked: Totals, owed: Owed) -> str:
+        """What a person wants to know at the end: rows, failures, tokens, and the next command."""
+        statuses = asked.statuses["responses"]
+        failed = ", ".join(f"{n:,} {status}" for status, n in sorted(statuses.items()) if status != "ok")
+        lines = [
+            f"run {self.run}: {asked.rows('responses'):,} responses recorded now, {owed.recorded:,} before, "
+            f"{owed.expected:,} expected" + (f"; not ok: {failed}" if failed else "")
+        ]
+        if asked.prompt_tokens:
+            tokens = (
+                f"prompt tokens {asked.prompt_tokens:,}, computed {asked.computed_tokens:,} "
+                f"({asked.cached_tokens / asked.prompt_tokens:.0%} from cache)"
+            )
+            if asked.computed_over_bound is not None:
+                tokens += f"; computed ÷ bound {asked.computed_over_bound:.3f}"
+            lines.append(tokens)
+        again = asked.statuses["responses"]["provider_error"]
+        if again:
+            lines.append(f"warning: {again:,} responses failed at the provider; start the same command again for them")
+        lines.append(f"report: python -m jobs.report storage.root={self.store.root} run={self.run}")
+        return "\n".join(lines)
+
+
+def prepare(config: EvaluateConfig) -> Evaluation:
+    """Check names, compose the dialogues and the judge. Loads nothing."""
+    model = model_config(dict(config.model))
+    name, revision = describe(model)
+    specs = {
+        method: DialogueSpec(method=method, layout=config.layout, detector=config.detector, sampling=model.sampling)
+        for method in config.methods
+    }
+    judge_model, llm_judge = _llm_judge(config)
+    run = config.run if config.resume else f"{config.run}-{datetime.now(UTC):%Y%m%dT%H%M%S}"
+    return Evaluation(
+        config, Store(config.storage.root), run, model, name, revision, specs, judge_model, llm_judge
+    )
+
+
+def _llm_judge(config: EvaluateConfig) -> tuple[dict[str, Any] | None, LlmJudge | None]:
+    """The judging model's config (None when the evaluated model judges) and the judge (None for the rules alone)."""
+    if config.judge.kind == "rules":
+        return None, None
+    same = config.judge.model == "same"
+    given = dict(config.model) if same else ModelChoice(str(config.judge.model)).load()
+    given |= config.judge.overrides or {}
+    model = model_config(given)
+    name, revision = describe(model)
+    judge = LlmJudge(name, sampling=model.sampling, context=config.judge.context, revision=revision)
+    return (None if given == dict(config.model) else given), judge

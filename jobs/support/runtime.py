@@ -1,0 +1,191 @@
+"""Ray for a job: start or join it, stream a plan through its stages, leave it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self
+
+import pyarrow as pa
+import ray
+from ray.data import ActorPoolStrategy, DataContext, TaskPoolStrategy
+from ray.exceptions import RayError
+
+from jobs.config import ClusterConfig
+from udfs.bundles import AttachDocuments
+from udfs.errors import RunFailed, UserError
+
+MIB = 1024 * 1024
+TARGET_BLOCK_BYTES = 16 * MIB
+MAX_CAUSE_CHARS = 600
+
+
+@dataclass(frozen=True)
+class ActorStage:
+    """One engine stage and what it is made with."""
+
+    stage: type
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+@ray.remote(num_cpus=0)
+class _Deaths:
+    def __init__(self) -> None:
+        self.count = 0
+
+    def add(self) -> int:
+        self.count += 1
+        return self.count
+
+
+class Cluster:
+    """Ray for one job: started (or joined) when the first stage needs it, left when the `with` block ends.
+
+    Args:
+        config: placement, from `conf/cluster`.
+        root: the storage root that documents are read from.
+    """
+
+    def __init__(self, config: ClusterConfig, root: str) -> None:
+        self.config, self.root = config, root
+        self._ours = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._ours:
+            ray.shutdown()
+
+    def stream_actors(self, plan: list[pa.Table], stage: ActorStage) -> Iterator[pa.Table]:
+        """plan → attach documents → engine actors; RESULTS tables as they come.
+
+        Raises:
+            RunFailed: a stage raised, or an engine died more often than `cluster.max_restarts`.
+        """
+        self._start()
+        config = self.config
+        dataset = (
+            ray.data.from_arrow(plan)
+            .map_batches(
+                AttachDocuments,  # on actors: Ray would fuse tasks into the engine actor, and reading would stall it
+                fn_constructor_args=(self.root,),
+                batch_format="pyarrow",
+                batch_size=None,
+                compute=ActorPoolStrategy(size=config.attach_tasks),
+                num_cpus=1,
+            )
+            .map_batches(
+                stage.stage,
+                fn_constructor_kwargs={**stage.arguments, "engine_died": self._death_counter()},
+                batch_format="pyarrow",
+                batch_size=None,
+                compute=ActorPoolStrategy(
+                    size=min(config.actors, len(plan)),
+                    max_tasks_in_flight_per_actor=config.blocks_per_actor + 1,
+                    max_concurrent_calls_per_actor=config.blocks_per_actor,
+                ),
+                num_cpus=config.actor_cpus,
+                num_gpus=config.actor_gpus * config.tensor_parallel_size,
+            )
+        )
+        yield from _results(dataset)
+
+    def stream_tasks(
+        self, plan: list[pa.Table], stage: Callable[[pa.Table], pa.Table]
+    ) -> Iterator[pa.Table]:
+        """plan → a stage without a model, as CPU tasks; RESULTS tables as they come."""
+        self._start()
+        dataset = ray.data.from_arrow(plan).map_batches(
+            stage,
+            batch_format="pyarrow",
+            batch_size=None,
+            compute=TaskPoolStrategy(size=self.config.attach_tasks),
+            num_cpus=1,
+        )
+        yield from _results(dataset)
+
+    def _death_counter(self) -> Callable[[str], None]:
+        """What an engine stage calls before its actor exits: raises once engines died too often.
+
+        Ray starts an actor anew without end, and a lost spot node must never count; an engine that dies by itself
+        again and again (a broken model, a poisonous bundle) must end the run.
+        """
+        counter = _Deaths.remote()
+        limit = self.config.max_restarts
+
+        def engine_died(error: str) -> None:
+            deaths = ray.get(counter.add.remote())
+            if deaths > limit:
+                raise RunFailed(f"the engine died {deaths} times (cluster.max_restarts={limit}); the last error: {error}")
+
+        return engine_died
+
+    def _start(self) -> None:
+        if ray.is_initialized():
+            return
+        address = self.config.address or os.environ.get("RAY_ADDRESS")
+        common: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
+        try:
+            with _native_stderr_closed():
+                if address:
+                    ray.init(address=address, **common)
+                else:
+                    ray.init(
+                        num_cpus=self.config.num_cpus,
+                        object_store_memory=self.config.object_store_mb * MIB,
+                        include_dashboard=False,
+                        **common,
+                    )
+        except ConnectionError as error:
+            raise UserError(f"cluster.address={address!r}: no Ray cluster answers there ({error})") from error
+        self._ours = True
+        context = DataContext.get_current()
+        context.enable_progress_bars = False
+        context.print_on_execution_start = False
+        context.enable_auto_log_stats = False
+        context.target_max_block_size = TARGET_BLOCK_BYTES
+        context.execution_no_progress_timeout_s = -1  # a 128K document or a wait for spot capacity is no fault
+        for name in ("ray", "ray.data"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is raised, once
+
+
+@contextmanager
+def _native_stderr_closed() -> Iterator[None]:
+    """Ray's C++ core writes a line about its log level past Python; errors come as exceptions all the same."""
+    sys.stderr.flush()
+    saved, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(null, 2)
+        yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
+        os.close(null)
+
+
+def _results(dataset: ray.data.Dataset) -> Iterator[pa.Table]:
+    try:
+        yield from dataset.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=1)
+    except (RayError, ray.data.exceptions.UserCodeException) as error:
+        raise RunFailed(root_cause(error)) from error
+
+
+_CAUSE = re.compile(r"^(?:[\w.]+\.)?(?P<name>\w*(?:Error|Failed|Exception|Exit|Dead))\b:? (?P<text>.+)$", re.MULTILINE)
+
+
+def root_cause(error: BaseException) -> str:
+    """What an actor raised, in one line: the first exception named in Ray's text that is not one of Ray's own."""
+    text = str(error)
+    causes = [found for found in _CAUSE.finditer(text) if not found[0].startswith("ray.")]
+    found = causes[0] if causes else None
+    line = f"{found['name']}: {found['text']}" if found else " ".join(text.split())
+    return line if len(line) <= MAX_CAUSE_CHARS else line[:MAX_CAUSE_CHARS] + " …"

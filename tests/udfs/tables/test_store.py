@@ -1,0 +1,88 @@
+"""Tables on disk: atomic, one row per key, the same one every time."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from udfs.errors import UserError
+from udfs.tables.store import Store
+
+
+def response_row(response_id: str, status: str = "ok", answer: str = "a", run: str = "main") -> dict[str, Any]:
+    return {
+        "response_id": response_id, "run": run, "question_id": "q", "doc_id": "d", "dataset": "s", "model": "m",
+        "model_revision": "r", "method": "zs", "layout": "document_first", "template": "t", "detector": "rules",
+        "turns": [], "status": status, "created_at": datetime(2026, 1, 1, tzinfo=UTC), "answer": answer,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(str(tmp_path / "root"))
+
+
+def test_read_of_nothing_gives_an_empty_frame_with_the_columns(store: Store) -> None:
+    frame = store.read("responses")
+    assert frame.is_empty()
+    assert "response_id" in frame.columns
+
+
+def test_read_of_rows_written_twice_gives_one(store: Store) -> None:
+    store.write("responses", "main", [response_row("a"), response_row("b")])
+    store.write("responses", "main", [response_row("b"), response_row("c")])
+    assert sorted(store.read("responses")["response_id"]) == ["a", "b", "c"]
+
+
+def test_read_prefers_the_ok_row_wherever_it_lies(store: Store) -> None:
+    store.write("responses", "main", [response_row("a", "provider_error", "")], name="1")
+    store.write("responses", "main", [response_row("a", "ok", "good")], name="2")
+    store.write("responses", "main", [response_row("a", "over_length", "")], name="3")
+    assert store.read("responses", ["answer"])["answer"].to_list() == ["good"]
+
+
+def test_read_among_equals_takes_the_same_row_every_time(store: Store) -> None:
+    store.write("responses", "main", [response_row("a", answer="second")], name="2")
+    store.write("responses", "main", [response_row("a", answer="first")], name="1")
+    assert store.read("responses", ["answer"])["answer"].to_list() == ["first"]
+
+
+def test_read_keeps_runs_apart(store: Store) -> None:
+    store.write("responses", "main", [response_row("a")])
+    store.write("responses", "again", [response_row("a", run="again")])
+    assert store.read("responses").height == 2
+    assert store.read("responses", part="again").height == 1
+    assert store.parts("responses") == ["again", "main"]
+
+
+def test_read_passes_over_a_half_written_file(store: Store) -> None:
+    store.write("responses", "main", [response_row("a")])
+    (Path(store.path("responses", "main")) / "_half.tmp").write_bytes(b"PAR1 and then the machine went")
+    assert store.read("responses").height == 1
+
+
+def test_write_a_null_in_a_required_column_raises(store: Store) -> None:
+    with pytest.raises(ValueError, match=r"responses\.model must not be null"):
+        store.write("responses", "main", [response_row("a") | {"model": None}])
+
+
+def test_write_an_equal_name_replaces(store: Store) -> None:
+    store.write("responses", "main", [response_row("a")], name="x")
+    store.write("responses", "main", [response_row("b")], name="x")
+    assert store.read("responses")["response_id"].to_list() == ["b"]
+
+
+def test_require_datasets_unknown_names_those_that_are_there(store: Store) -> None:
+    with pytest.raises(UserError, match="ingest a dataset first"):
+        store.require_datasets(["x"])
+    Path(store.path("documents", "sample")).mkdir(parents=True)
+    with pytest.raises(UserError, match="unknown dataset 'x'.*ingested: sample"):
+        store.require_datasets(["x"])
+
+
+def test_store_with_an_unknown_scheme_says_so() -> None:
+    with pytest.raises(UserError, match="ftps"):
+        Store("ftps://host/x")

@@ -1,0 +1,94 @@
+"""Chat messages as the exact tokens that a model is sent: its own template, then its own tokenizer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from udfs.engines.base import Message, TokenIds
+from udfs.engines.tokenization import IncrementalTokenizer, offset_tokenizer
+from udfs.errors import UserError
+
+
+class ChatTokenizer:
+    """Renders and tokenises in a thread of its own, so that a 128K prompt never holds up the event loop.
+
+    The rendered text is tokenised without special tokens: templates write the BOS themselves, a second one would be
+    added otherwise.
+
+    Args:
+        tokenizer: a `transformers` tokenizer (or vLLM's, which has the same methods).
+        template_file: a Jinja chat template to use in place of the tokenizer's own.
+        where: the model's name, for messages.
+
+    Raises:
+        UserError: there is no chat template.
+    """
+
+    def __init__(self, tokenizer: Any, template_file: str | None, where: str) -> None:
+        self._tokenizer = tokenizer
+        self._where = where
+        self._template = Path(template_file).expanduser().read_text(encoding="utf-8") if template_file else None
+        backend = getattr(tokenizer, "backend_tokenizer", None)
+        self._incremental = IncrementalTokenizer(offset_tokenizer(backend)) if backend is not None else None
+        if backend is not None and self._template is None and not getattr(tokenizer, "chat_template", None):
+            raise UserError(
+                f"{where} has no chat template; give a file with one: model.chat_template=/path/to/template.jinja"
+            )
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tokenize")
+
+    @classmethod
+    def load(cls, path: str, where: str, template_file: str | None = None) -> ChatTokenizer:
+        """The tokenizer of a folder or a hub id.
+
+        Raises:
+            UserError: there is none, or it has no chat template.
+        """
+        from transformers import AutoTokenizer
+
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(path)
+        except (OSError, ValueError) as error:
+            raise UserError(f"the tokenizer {path!r} of {where} cannot be loaded: {first_line(error)}") from error
+        return cls(tokenizer, template_file, where)
+
+    async def ids(self, messages: Sequence[Message]) -> TokenIds:
+        """The token ids of the rendered messages, ready for the reply; shape (n,).
+
+        Raises:
+            UserError: the template does not take these messages.
+        """
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._tokenise, list(messages))
+
+    def close(self) -> None:
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _tokenise(self, messages: list[Message]) -> TokenIds:
+        from jinja2 import TemplateError
+
+        options: dict[str, Any] = {"add_generation_prompt": True}
+        if self._template is not None:
+            options["chat_template"] = self._template
+        try:
+            if self._incremental is None:  # mistral-common's tokenizers render straight to ids
+                found = self._tokenizer.apply_chat_template(messages, tokenize=True, return_dict=False, **options)
+                return np.asarray(found, dtype=np.uint32)
+            text = self._tokenizer.apply_chat_template(messages, tokenize=False, **options)
+        except TemplateError as error:
+            roles = ", ".join(message["role"] for message in messages)
+            raise UserError(
+                f"the chat template of {self._where} does not take messages with the roles {roles} ({error}); "
+                "give another template with model.chat_template=/path/to/template.jinja"
+            ) from error
+        return self._incremental.tokenize(text)
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error's text, or its type where it has none."""
+    lines = str(error).strip().splitlines()
+    return lines[0][:300] if lines else type(error).__name__

@@ -1,0 +1,103 @@
+"""The judge protocol, and the contract between judges, dialogues and whoever completes their prompts.
+
+What a prompt asks for (`Prompt.purpose`) and what the reply has to look like:
+
+| purpose | asked by | reply |
+| --- | --- | --- |
+| `answer` | dialogue, turn 1 | free text; CoT methods end with a line `Answer: …` / `答案：…` |
+| `reformulate` | dialogue, turn 2 | free text; ends with a line `New question: …` / `新问题：…` |
+| `refusal` | dialogue, detector `llm` | JSON `{"verdict": "refused" \\| "answered"}` |
+| `judge.response` | judge `llm:<model>` | JSON `{"rationale": "…", "verdict": "…"}` |
+
+`judge.response` is one call for all measures. Its verdicts are `correct | incorrect | refused` where the gold says
+answerable, and `incorrect | direct_refusal | reasoned_answer` where it says unanswerable; the measures `refusal`,
+`answer_consistency` and `response_class` follow from the one verdict (`udfs.judges.verdicts`).
+
+`Prompt.gold` (for scripted engines alone, never sent) is `{"question": row_of(question)}`, and for `refusal` and
+`judge.response` also `"response"`: the text that is judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Final, Protocol
+
+from udfs.engines.base import Completion, Engine
+from udfs.records import Judgement, Question, Response
+
+Observe = Callable[[Completion], None]
+OnPrefill = Callable[[], None]
+
+PURPOSE_REFUSAL: Final = "refusal"
+PURPOSE_RESPONSE: Final = "judge.response"
+
+REFUSAL: Final = "refusal"
+"""Measure: refused | answered, score 1 | 0 (CouldAsk, Table 4: detection of the unanswerable)."""
+ANSWER_CONSISTENCY: Final = "answer_consistency"
+"""Measure: correct | incorrect, score 1 | 0 (FactGuard, section 5.2, Task 1)."""
+RESPONSE_CLASS: Final = "response_class"
+"""Measure: incorrect | direct_refusal | reasoned_answer, gold-unanswerable questions only (section 5.2, Task 2)."""
+
+
+class Judge(Protocol):
+    """Gives verdicts on one response."""
+
+    @property
+    def name(self) -> str:
+        """The judge's name: rules | llm:<model>."""
+        ...
+
+    @property
+    def needs_engine(self) -> bool:
+        """Whether `judge` has to be given an engine."""
+        ...
+
+    @property
+    def reads_document(self) -> bool:
+        """Whether the judge's prompt holds the document (else at most its evidence)."""
+        ...
+
+    def expected_judgement_ids(self, question: Question, response_id: str) -> list[str]:
+        """Ids of what `judge` gives for a judgeable response, in its order; needs no engine."""
+        ...
+
+    async def judge(
+        self,
+        response: Response,
+        question: Question,
+        document: str,
+        engine: Engine | None = None,
+        *,
+        observe: Observe | None = None,
+        on_prefill: OnPrefill | None = None,
+    ) -> list[Judgement]:
+        """One judgement per measure; nothing for a response that is not `judgeable`.
+
+        Args:
+            response: what is judged; its turn 1 alone is read.
+            question: the question with its gold.
+            document: the whole text of the document, not the view: gold evidence is cut out of it.
+            engine: what completes the judge's prompt, where `needs_engine`.
+            observe: called with every completion, for accounting.
+            on_prefill: handed to the first call (`Engine.complete`).
+
+        Raises:
+            EngineDead: nothing more will come from this engine.
+        """
+        ...
+
+
+def judgeable(response: Response) -> bool:
+    """Whether the response has a turn 1 to judge (its turn 2 may have failed); the others owe no judgement."""
+    return any(turn.purpose == "answer" for turn in response.turns)
+
+
+def answer_text(response: Response) -> str:
+    """The whole text of turn 1, reasoning included."""
+    return next(turn.text for turn in response.turns if turn.purpose == "answer")
+
+
+def utc_now() -> datetime:
+    """The default clock of judges."""
+    return datetime.now(UTC)

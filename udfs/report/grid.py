@@ -1,0 +1,176 @@
+"""What a table of the report is before it becomes Markdown or HTML, and how its numbers are written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+FEW: Final = 30
+"""Below so many rows a number is shown dimmed: its interval is wide and its bootstrap rough."""
+
+LOW_COVERAGE: Final = 0.9
+"""Below this share of the expected rows, coverage is set in the colour of warnings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One number (or word) of a table. Rates are fractions 0..1; `n` is None for published numbers and words."""
+
+    value: float | str | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    coverage: float | None = None
+    unit: Literal["percent", "points", "number", "integer", "text", "p"] = "percent"
+
+    @property
+    def few(self) -> bool:
+        """Too few rows to lean on."""
+        return self.n is not None and self.n < FEW
+
+    @property
+    def partial(self) -> bool:
+        """Rows are missing from it."""
+        return self.coverage is not None and self.coverage < 0.9995
+
+    @property
+    def low_coverage(self) -> bool:
+        """So many rows are missing that the rest may not speak for them."""
+        return self.coverage is not None and self.coverage < LOW_COVERAGE
+
+    @property
+    def text(self) -> str:
+        """The value alone, "–" where there is none."""
+        if self.value is None:
+            return "–"
+        if isinstance(self.value, str):
+            return self.value
+        if self.unit == "p":
+            return "< 0.001" if self.value < 0.001 else f"{self.value:.3f}"
+        if self.unit == "integer":
+            return f"{self.value:,.0f}"
+        if self.unit == "number":
+            return f"{self.value:,.2f}"
+        return _minus(f"{100 * self.value:+.1f}") if self.unit == "points" else f"{100 * self.value:.1f}"
+
+    @property
+    def interval(self) -> str:
+        """The interval alone, "" where there is none."""
+        if self.low is None or self.high is None:
+            return ""
+        scale = 1 if self.unit == "number" else 100
+        sign = "+" if self.unit == "points" else ""
+        digits = 2 if self.unit == "number" else 1
+        return _minus(f"{scale * self.low:{sign}.{digits}f} to {scale * self.high:{sign}.{digits}f}")
+
+    @property
+    def basis(self) -> str:
+        """What the value is over: n, and coverage where rows are missing."""
+        if self.n is None:
+            return ""
+        covered = f" · cov {percent(self.coverage)}" if self.partial else ""
+        return f"n {self.n:,}{covered}"
+
+    @property
+    def hover(self) -> str:
+        """Everything in one line."""
+        if self.n is None:
+            return ""
+        interval = f"95 % interval {self.interval}" if self.interval else "no interval (fewer than two documents)"
+        few = f"; fewer than {FEW} rows" if self.few else ""
+        return f"{self.text}; {interval}; {self.basis}; coverage {percent(self.coverage)}{few}"
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+def percent(share: float | None) -> str:
+    """A share as a percentage that never rounds an incomplete one up to 100 %."""
+    if share is None:
+        return "–"
+    rounded = round(100 * share)
+    if rounded == 100 and share < 1:
+        return "> 99 %"
+    return f"{rounded} %" if rounded or not share else "< 1 %"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a table. `link`: a fragment of the responses page that shows its responses."""
+
+    labels: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    published: bool = False
+    link: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """One table: label columns, then value columns under (possibly empty) group headings."""
+
+    title: str
+    labels: tuple[str, ...]
+    columns: tuple[tuple[str, str], ...]  # (group, name)
+    rows: tuple[Row, ...]
+    source: str = ""  # where its published rows were printed
+
+    @property
+    def groups(self) -> list[tuple[str, int]]:
+        """Group headings with how many columns each spans; empty where no column is grouped."""
+        spans: list[tuple[str, int]] = []
+        for group, _ in self.columns:
+            if spans and spans[-1][0] == group:
+                spans[-1] = (group, spans[-1][1] + 1)
+            else:
+                spans.append((group, 1))
+        return spans if any(group for group, _ in spans) else []
+
+    @property
+    def numeric(self) -> bool:
+        """Whether its values are numbers (and stand to the right)."""
+        return all(cell.unit != "text" for row in self.rows for cell in row.cells)
+
+    @property
+    def measured(self) -> list[Row]:
+        return [row for row in self.rows if not row.published]
+
+    @property
+    def reference(self) -> list[Row]:
+        return [row for row in self.rows if row.published]
+
+    def trimmed(self) -> Grid:
+        """Without measured rows that hold nothing, and without columns that hold nothing at all."""
+        rows = [row for row in self.rows if row.published or any(cell.value is not None for cell in row.cells)]
+        rows = rows or list(self.rows)
+        kept = [i for i in range(len(self.columns)) if any(row.cells[i].value is not None for row in rows)]
+        kept = kept or list(range(len(self.columns)))
+        slim = tuple(
+            Row(row.labels, tuple(row.cells[i] for i in kept), row.published, row.link, row.note) for row in rows
+        )
+        return Grid(self.title, self.labels, tuple(self.columns[i] for i in kept), slim, self.source)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One part of the report: what it shows, said for a newcomer, then its tables and plots (SVG)."""
+
+    anchor: str
+    title: str
+    says: tuple[str, ...]
+    grids: tuple[Grid, ...] = ()
+    plots: tuple[tuple[str, str], ...] = ()  # (caption, svg)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The whole report of one run."""
+
+    run: str
+    title: str
+    made_at: str
+    summary: tuple[tuple[str, str], ...]  # (name, value) facts for the head of the page
+    warnings: tuple[str, ...]
+    sections: tuple[Section, ...] = field(default=())
+    extra: dict[str, Any] = field(default_factory=dict)

@@ -1,0 +1,64 @@
+"""The report as plain Markdown: reads in a terminal, renders anywhere."""
+
+from __future__ import annotations
+
+from udfs.report.grid import Cell, Grid, Report, Row
+from udfs.report.sections import LEGEND
+
+
+def to_markdown(report: Report, pages: tuple[tuple[str, str], ...] = (), published: bool = True) -> str:
+    """The report as Markdown.
+
+    Args:
+        pages: (what, where) of the other renderings, named at the end.
+        published: whether the papers' rows are written too.
+    """
+    lines = [f"# {report.title}", ""]
+    lines += [f"> **{_escaped(text)}**\n" for text in report.warnings]
+    lines += [f"- {name}: {_escaped(value)}" for name, value in report.summary]
+    lines += ["", LEGEND, ""]
+    for section in report.sections:
+        lines += [f"## {section.title}", ""]
+        for text in section.says:
+            lines += [text, ""]
+        for grid in section.grids:
+            if grid.measured or published:
+                lines += [f"### {grid.title}", "", *_table(grid, published), ""]
+    lines += [f"- {what}: {where}" for what, where in pages]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _table(grid: Grid, published: bool) -> list[str]:
+    heads = [f"{group} {name}".strip() for group, name in grid.columns]
+    rows = grid.rows if published else grid.measured
+    # Published rows alone have no n: a column "judge" (or "dataset") that says "published" tells them apart.
+    lines = [_line([*grid.labels, *heads]), _line(["---"] * len(grid.labels) + ["---:"] * len(heads))]
+    lines += [_line([*_labels(row, grid), *(cell_text(cell) for cell in row.cells)]) for row in rows]
+    notes = [f"{row.labels[grid.labels.index('model')]}: {row.note}" for row in rows if row.note]
+    if grid.source and any(row.published for row in rows):
+        notes.insert(0, f"Published rows: {grid.source}.")
+    return lines + [f"\n{_escaped(note)}" for note in notes]
+
+
+def _labels(row: Row, grid: Grid) -> list[str]:
+    if row.published and "judge" not in grid.labels:
+        return [f"{row.labels[0]} (published)", *row.labels[1:]]
+    return list(row.labels)
+
+
+def cell_text(cell: Cell) -> str:
+    """`71.4 (66.1 to 76.5) n 210 · cov 98 %`, with ° after a value from few rows."""
+    few = "°" if cell.few and cell.value is not None else ""
+    interval = f" ({cell.interval})" if cell.interval else ""
+    basis = f" {cell.basis}" if cell.basis and cell.n != 0 else ""
+    return f"{cell.text}{few}{interval}{basis}"
+
+
+def _line(cells: list[str]) -> str:
+    return "| " + " | ".join(_escaped(cell) for cell in cells) + " |"
+
+
+def _escaped(text: str) -> str:
+    """Names come from users: no cell may end its row, and no tag may take effect."""
+    flat = " ".join(text.split())
+    return flat.replace("\\", "\\\\").replace("|", "\\|").replace("<", "\\<").replace("`", "\\`")

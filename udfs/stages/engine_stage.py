@@ -1,0 +1,95 @@
+"""`map_batches` on an engine actor: `__init__` remembers, the first call loads the engine, every call runs bundles.
+
+Ray Data runs one event loop in an actor with an async `__call__`; blocks in flight share the engine and its KV budget.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from udfs.engines.base import Engine, EngineDead
+from udfs.engines.config import model_config
+from udfs.engines.factory import create_engine
+from udfs.scheduling import Admission
+from udfs.stages.results import RESULTS
+
+EXIT_ENGINE_DEAD = 70
+CLOSE_SECONDS = 30
+
+
+@dataclass(frozen=True)
+class EnginePlacement:
+    """What an actor needs to know of the cluster: nothing but the split of one model over its GPUs, and the budget."""
+
+    tensor_parallel_size: int
+    kv_share: float
+
+
+class EngineStage:
+    """Base of the stages that ask an engine. A subclass gives `run_bundle`.
+
+    Args:
+        model: the model's config, as under conf/model.
+        placement: see `EnginePlacement`.
+        engine_died: told of an engine's death before the actor exits; raises to end the run instead.
+    """
+
+    def __init__(
+        self, model: Mapping[str, Any], placement: EnginePlacement, engine_died: Callable[[str], None]
+    ) -> None:
+        self.model = model_config(dict(model))
+        self.placement = placement
+        self.engine_died = engine_died
+        self.engine: Engine | None = None
+        self.admission = Admission(None)
+        self._loading = asyncio.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def __call__(self, batch: pa.Table) -> pa.Table:
+        """Run the bundles of one block; adds nothing to them, gives RESULTS rows."""
+        engine = await self._load()
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                started = [tasks.create_task(self.run_bundle(engine, row)) for row in batch.to_pylist()]
+        except BaseExceptionGroup as failures:
+            dead, _ = failures.split(EngineDead)
+            if dead is None:
+                raise failures.exceptions[0] from failures
+            message = str(dead.exceptions[0])
+            self.engine_died(message)  # raises when that was once too often
+            print(f"engine died: {message}", file=sys.stderr, flush=True)
+            os._exit(EXIT_ENGINE_DEAD)  # Ray starts a new actor and tries the block again; an exception would end the job
+        return pa.Table.from_pylist([task.result() for task in started], schema=RESULTS)
+
+    async def run_bundle(self, engine: Engine, bundle: dict[str, Any]) -> dict[str, object]:
+        """Everything asked of one document; a row of RESULTS."""
+        raise NotImplementedError
+
+    async def _load(self) -> Engine:
+        async with self._loading:
+            if self.engine is None:
+                self._loop = asyncio.get_running_loop()
+                self.engine = await create_engine(
+                    self.model, tensor_parallel_size=self.placement.tensor_parallel_size
+                )
+                kv = self.engine.kv_tokens
+                self.admission = Admission(None if kv is None else max(1, int(kv * self.placement.kv_share)))
+        return self.engine
+
+    def __del__(self) -> None:
+        """Ray drops the stage when the pool is done: the engine's processes must go before the actor's does."""
+        engine, loop = getattr(self, "engine", None), getattr(self, "_loop", None)
+        if engine is None or loop is None or loop.is_closed():
+            return
+        self.engine = None
+        if loop.is_running():
+            asyncio.run_coroutine_threadsafe(engine.close(), loop).result(timeout=CLOSE_SECONDS)
+        else:
+            loop.run_until_complete(engine.close())

@@ -1,0 +1,126 @@
+"""The evaluation stage: bundles in, responses (and a same-engine judge's judgements) out."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from udfs.bundles import question_of
+from udfs.dialogues.dialogue import DialogueSpec, converse
+from udfs.dialogues.view import view_text
+from udfs.engines.base import Completion, Engine
+from udfs.judges.base import Judge
+from udfs.judges.llm import LlmJudge
+from udfs.prompts import build_answer
+from udfs.records import Judgement, Question, Response
+from udfs.scheduling import parallel_within, walk_prefix_tree
+from udfs.schema import PERMANENT
+from udfs.stages.engine_stage import EnginePlacement, EngineStage
+from udfs.stages.results import Tally, result_row
+
+TURN_SLACK_TOKENS = 256
+"""The second turn's request and the question itself, beside the two answers."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One dialogue that is owed."""
+
+    question: Question
+    spec: DialogueSpec
+    response_id: str
+
+
+class EvaluateStage(EngineStage):
+    """Columns read: PLAN and `text`. Gives RESULTS.
+
+    Args:
+        specs: how each method's dialogue goes, by method.
+        run: name of the run, written into every row.
+        judge: judges each response right after its dialogue on the same engine; None: judged later.
+    """
+
+    def __init__(
+        self,
+        model: Mapping[str, Any],
+        placement: EnginePlacement,
+        engine_died: Callable[[str], None],
+        specs: Mapping[str, DialogueSpec],
+        run: str,
+        judge: LlmJudge | None = None,
+    ) -> None:
+        super().__init__(model, placement, engine_died)
+        self.specs = dict(specs)
+        self.run = run
+        self.judge: Judge | None = judge
+
+    async def run_bundle(self, engine: Engine, bundle: dict[str, Any]) -> dict[str, object]:
+        tally = Tally(engine.block_size)
+        text = bundle["text"]
+        groups = self._groups(bundle)
+        asks = [ask for group in groups for ask in group]
+        prefix, each = await self._tokens(engine, text, groups)
+        parallel = parallel_within(self.admission.capacity, prefix, each, len(asks))
+        remaining = len(asks)
+        async with self.admission.admit(prefix + parallel * each) as give_back:
+
+            async def one(ask: Ask, on_prefill: Callable[[], None]) -> tuple[Response, list[Judgement]]:
+                nonlocal remaining
+                result = await self._dialogue(engine, text, ask, tally.add, on_prefill)
+                remaining -= 1
+                if remaining < parallel:
+                    give_back(each)
+                return result
+
+            walk = [[functools.partial(one, ask) for ask in group] for group in groups]
+            results = [pair for group in await walk_prefix_tree(walk, parallel) for pair in group]
+        responses = [response for response, _ in results]
+        judgements = [judgement for _, made in results for judgement in made]
+        return result_row(bundle["bundle_id"], bundle["doc_id"], responses, judgements, tally)
+
+    def _groups(self, bundle: dict[str, Any]) -> list[list[Ask]]:
+        """Dialogues that share a prefix beyond the document together: by view, then method."""
+        groups: dict[tuple[Any, str], list[Ask]] = {}
+        for item in bundle["items"]:
+            question = question_of(item)
+            for ask in item["asks"]:
+                key = (question.redactions, ask["method"])
+                groups.setdefault(key, []).append(Ask(question, self.specs[ask["method"]], ask["response_id"]))
+        return [groups[key] for key in sorted(groups)]
+
+    async def _tokens(self, engine: Engine, text: str, groups: Sequence[Sequence[Ask]]) -> tuple[int, int]:
+        """Tokens that the bundle's shared prefixes hold, and what one dialogue in flight adds."""
+        if self.admission.capacity is None:
+            return 0, 0
+        longest = 0
+        for group in groups:
+            ask = group[0]
+            view = view_text(text, ask.question.redactions)
+            messages = build_answer(ask.spec.method, ask.spec.layout, ask.question.language, view, ask.question.question)
+            longest = max(longest, await engine.count_tokens(messages) or 0)
+        each = 2 * max(ask.spec.sampling.max_tokens for group in groups for ask in group) + TURN_SLACK_TOKENS
+        return longest, each + engine.block_size
+
+    async def _dialogue(
+        self,
+        engine: Engine,
+        text: str,
+        ask: Ask,
+        observe: Callable[[Completion], None],
+        on_prefill: Callable[[], None],
+    ) -> tuple[Response, list[Judgement]]:
+        response = await converse(
+            engine,
+            ask.spec,
+            view_text(text, ask.question.redactions),
+            ask.question,
+            response_id=ask.response_id,
+            run=self.run,
+            observe=observe,
+            on_prefill=on_prefill,
+        )
+        if self.judge is None or response.status not in PERMANENT:  # what will be asked again is judged then
+            return response, []
+        return response, await self.judge.judge(response, ask.question, text, engine, observe=observe)

@@ -1,0 +1,71 @@
+"""The judging stage: recorded responses in, judgements out; on its own engine, or on none for the rules."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from udfs.bundles import question_of
+from udfs.engines.base import Engine
+from udfs.judges.base import Judge
+from udfs.judges.rules import RulesJudge
+from udfs.records import Judgement, Question, Response
+from udfs.scheduling import parallel_within, walk_prefix_tree
+from udfs.stages.engine_stage import EnginePlacement, EngineStage
+from udfs.stages.results import RESULTS, Tally, result_row
+
+Pair = tuple[Question, Response]
+
+
+def pairs_of(bundle: Mapping[str, Any]) -> list[Pair]:
+    """The questions of a bundle with each of their recorded responses."""
+    return [
+        (question_of(item), Response.from_row(json.loads(row))) for item in bundle["items"] for row in item["responses"]
+    ]
+
+
+class RulesStage:
+    """`map_batches` without a model: columns read PLAN (no text needed), gives RESULTS."""
+
+    def __init__(self, judge: RulesJudge) -> None:
+        self.judge = judge
+
+    def __call__(self, batch: pa.Table) -> pa.Table:
+        rows = []
+        for bundle in batch.to_pylist():
+            judgements = [made for question, response in pairs_of(bundle) for made in self.judge.score(response, question)]
+            rows.append(result_row(bundle["bundle_id"], bundle["doc_id"], [], judgements, Tally()))
+        return pa.Table.from_pylist(rows, schema=RESULTS)
+
+
+class JudgeStage(EngineStage):
+    """Columns read: PLAN and `text`. Gives RESULTS."""
+
+    def __init__(
+        self, model: Mapping[str, Any], placement: EnginePlacement, engine_died: Callable[[str], None], judge: Judge
+    ) -> None:
+        super().__init__(model, placement, engine_died)
+        self.judge = judge
+
+    async def run_bundle(self, engine: Engine, bundle: dict[str, Any]) -> dict[str, object]:
+        tally = Tally(engine.block_size)
+        text = bundle["text"]
+        pairs = pairs_of(bundle)
+        each = self.model.sampling.max_tokens * 2 + 1024 + engine.block_size
+        shared = await engine.count_tokens([{"role": "user", "content": text}]) or 0 if self.judge.reads_document else 0
+        parallel = parallel_within(self.admission.capacity, shared, each, len(pairs))
+
+        async def one(pair: Pair, on_prefill: Callable[[], None]) -> list[Judgement]:
+            question, response = pair
+            return await self.judge.judge(
+                response, question, text, engine, observe=tally.add, on_prefill=on_prefill
+            )
+
+        async with self.admission.admit(shared + parallel * each):
+            walk = [[functools.partial(one, pair) for pair in pairs]]
+            judgements = [made for group in await walk_prefix_tree(walk, parallel) for each_made in group for made in each_made]
+        return result_row(bundle["bundle_id"], bundle["doc_id"], [], judgements, tally)

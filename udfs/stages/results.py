@@ -1,0 +1,77 @@
+"""What an engine stage gives back: one row a bundle, holding the rows of every table it made and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from udfs.engines.base import Completion
+from udfs.engines.trie import PromptTrie
+from udfs.records import Judgement, Response, row_of
+from udfs.schema import JUDGEMENTS, RESPONSES
+
+RESULTS = pa.schema(
+    [
+        pa.field("bundle_id", pa.string(), False),
+        pa.field("doc_id", pa.string(), False),
+        pa.field("responses", pa.list_(pa.struct(list(RESPONSES))), False),
+        pa.field("judgements", pa.list_(pa.struct(list(JUDGEMENTS))), False),
+        pa.field("calls", pa.int64(), False),
+        pa.field("prompt_tokens", pa.int64(), False),
+        pa.field("cached_tokens", pa.int64(), False),
+        pa.field("output_tokens", pa.int64(), False),
+        pa.field("bound_tokens", pa.int64()),  # null where the engine does not show its prompts' tokens
+        pa.field("bound_block_tokens", pa.int64()),
+    ]
+)
+
+
+@dataclass
+class Tally:
+    """Adds up a bundle's completions: tokens, and the trie of its prompts, whose size is the bound."""
+
+    block_size: int = 1
+    calls: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    shown: int = 0
+    """Calls whose engine showed the prompt's tokens; the bound is known only when all did."""
+    trie: PromptTrie = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.trie = PromptTrie(self.block_size)
+
+    def add(self, completion: Completion) -> None:
+        self.calls += 1
+        self.prompt_tokens += completion.prompt_tokens
+        self.cached_tokens += completion.cached_tokens
+        self.output_tokens += completion.output_tokens
+        if completion.prompt_ids is not None:
+            self.shown += 1
+            self.trie.add(completion.prompt_ids)
+
+
+def result_row(
+    bundle_id: str,
+    doc_id: str,
+    responses: Iterable[Response],
+    judgements: Iterable[Judgement],
+    tally: Tally,
+) -> dict[str, object]:
+    """One row of RESULTS."""
+    bound = tally.trie.bound if tally.calls and tally.shown == tally.calls else None
+    return {
+        "bundle_id": bundle_id,
+        "doc_id": doc_id,
+        "responses": [row_of(response) for response in responses],
+        "judgements": [row_of(judgement) for judgement in judgements],
+        "calls": tally.calls,
+        "prompt_tokens": tally.prompt_tokens,
+        "cached_tokens": tally.cached_tokens,
+        "output_tokens": tally.output_tokens,
+        "bound_tokens": bound.tokens if bound else None,
+        "bound_block_tokens": bound.block_tokens if bound else None,
+    }

@@ -1,0 +1,211 @@
+"""The metrics table: tidy rows, each a ratio of sums over a cell's rows with n, a 95 % interval and coverage.
+
+- detection.*: of the unanswerable class, for each refusal detector (CouldAsk, Table 4); dataset "average" is the
+  unweighted mean over datasets.
+- answer_consistency.accuracy: for each judge, by language × kind and by length bucket × kind (FactGuard, Tables 5, 6).
+- response_class.*: shares of incorrect, direct_refusal, reasoned_answer over unanswerable questions (Table 7).
+- <measure>.parse_failure_rate: judgements that could not be read, over judged responses.
+- reformulation.*, turns.mean: of the dialogue itself; `judge` is the detector that decided on turn 2.
+- status.*: shares of the responses' statuses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+import numpy as np
+import polars as pl
+
+from udfs.schema import METRICS, Status
+from udfs.tables.intervals import Estimate, mean_estimate, ratio_estimate, seed_of
+from udfs.tables.observations import CELL, MISLEADING, correctness, verdict_rows
+
+AVERAGE: Final = "average"
+ALL: Final = "all"
+RESPONSE_CLASSES: Final = ("incorrect", "direct_refusal", "reasoned_answer")
+MEASURES: Final = ("refusal", "answer_consistency", "response_class")
+KEY: Final = (*CELL, "language", "kind", "length_bucket", "judge", "metric")
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """One metric as a ratio of sums over rows that have `ok` (and what the expressions name)."""
+
+    name: str
+    num: pl.Expr
+    den: pl.Expr
+    rows: pl.Expr
+    """Which ok rows `n` counts."""
+    expected: pl.Expr = field(default_factory=lambda: pl.lit(True))
+    """Which rows should have been there: what coverage divides by."""
+    ok: pl.Expr = field(default_factory=lambda: pl.col("ok"))
+    proportion: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """By which columns a metric is split; the others become "all"."""
+
+    language: bool = False
+    kind: Literal["all", "each", "misleading"] = "all"
+    length_bucket: bool = False
+
+    def apply(self, rows: pl.DataFrame) -> pl.DataFrame:
+        kind = {"all": pl.lit(ALL), "each": pl.col("kind"), "misleading": pl.lit(MISLEADING)}[self.kind]
+        if self.kind == "misleading":
+            rows = rows.filter(pl.col("kind").str.starts_with(MISLEADING + "."))
+        return rows.with_columns(
+            language=pl.col("language") if self.language else pl.lit(ALL),
+            kind=kind,
+            length_bucket=pl.col("length_bucket") if self.length_bucket else pl.lit(ALL),
+        )
+
+
+BY_LANGUAGE: Final = (Slice(), Slice(language=True))
+BY_KIND: Final = tuple(
+    Slice(language=language, kind=kind, length_bucket=bucket)
+    for language, bucket in ((False, False), (True, False), (False, True))
+    for kind in ("all", "each", "misleading")
+)
+
+
+def metrics(
+    rows: pl.DataFrame, judgements: pl.DataFrame, run: str, resamples: int = 1000, seed: int = 0
+) -> pl.DataFrame:
+    """Every metric of one run, as rows of the metrics table.
+
+    Args:
+        rows: `observations.response_rows`.
+        judgements: rows of the judgements table.
+        resamples: bootstrap resamples an interval.
+        seed: of the bootstrap; equal input and seed give equal rows, whatever the input's order.
+    """
+    sums = pl.concat([*_detection(rows, judgements), *_verdicts(rows, judgements), *_dialogue(rows)])
+    found = [*_estimates(sums, resamples, seed)]
+    names = METRICS.names
+    return pl.DataFrame([{"run": run, **row} for row in found], schema=_polars_schema(), orient="row").select(names)
+
+
+def _polars_schema() -> dict[str, Any]:
+    frame = pl.from_arrow(METRICS.empty_table())
+    assert isinstance(frame, pl.DataFrame)
+    return dict(frame.schema)
+
+
+def _detection(rows: pl.DataFrame, judgements: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    judged = verdict_rows(rows, judgements, "refusal").with_columns(
+        gold=~pl.col("answerable"), said=(pl.col("verdict") == "refused").fill_null(False)
+    )
+    gold, said, every = pl.col("gold"), pl.col("said"), pl.lit(True)
+    hit = gold & said
+    for ratio in (
+        Ratio("detection.f1", 2 * hit.cast(pl.Int64), gold.cast(pl.Int64) + said.cast(pl.Int64), every),
+        Ratio("detection.precision", hit, said, said),
+        Ratio("detection.recall", hit, gold, gold, expected=gold),
+        Ratio("detection.false_refusal_rate", ~gold & said, ~gold, ~gold, expected=~gold),
+        Ratio("detection.accuracy", gold == said, every, every),
+    ):
+        yield from (_sums(judged, ratio, part) for part in BY_LANGUAGE)
+
+
+def _verdicts(rows: pl.DataFrame, judgements: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    every = pl.lit(True)
+    consistent = correctness(rows, judgements, "answer_consistency")
+    accuracy = Ratio("answer_consistency.accuracy", pl.col("correct").fill_null(False), every, every)
+    yield from (_sums(consistent, accuracy, part) for part in BY_KIND)
+    classed = verdict_rows(rows.filter(~pl.col("answerable")), judgements, "response_class")
+    for name in RESPONSE_CLASSES:
+        share = Ratio(f"response_class.{name}", (pl.col("verdict") == name).fill_null(False), every, every)
+        yield from (_sums(classed, share, part) for part in BY_LANGUAGE)
+    for measure in MEASURES:
+        judged = verdict_rows(rows, judgements, measure)
+        if measure == "response_class":
+            judged = judged.filter(~pl.col("answerable"))
+        failed = Ratio(
+            f"{measure}.parse_failure_rate",
+            pl.col("unparsed"),
+            pl.col("judged"),
+            pl.col("judged"),
+            expected=pl.col("responded"),
+            ok=pl.col("judged"),
+        )
+        yield _sums(judged, failed, Slice())
+
+
+def _dialogue(rows: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    every, refused = pl.lit(True), pl.col("refused").fill_null(False)
+    detected = rows.with_columns(judge="detector")
+    new, new_couldask = pl.col("reformulation").is_not_null(), pl.col("reformulation_couldask").is_not_null()
+    for ratio in (
+        Ratio("reformulation.rate", refused & new, refused, refused),
+        Ratio("reformulation.rate_couldask", refused & new_couldask, refused, refused),
+        Ratio("turns.mean", pl.col("n_turns"), every, every, proportion=False),
+    ):
+        yield _sums(detected, ratio, Slice())
+    for status in Status:
+        share = Ratio(f"status.{status}", pl.col("status") == status, every, every, ok=every)
+        yield _sums(rows.with_columns(judge=pl.lit(ALL)), share, Slice())
+
+
+def _sums(rows: pl.DataFrame, ratio: Ratio, part: Slice) -> pl.DataFrame:
+    """Per-document sums of one metric in one slicing: KEY, doc_id, num, den, n, ok, expected."""
+
+    def total(expression: pl.Expr, where: pl.Expr) -> pl.Expr:
+        return pl.when(where).then(expression.cast(pl.Float64) * one).otherwise(0.0).sum()
+
+    one = pl.col("one")  # a column: a literal would be summed once and not once a row
+    return (
+        part.apply(rows)
+        .with_columns(metric=pl.lit(ratio.name), one=pl.lit(1.0))
+        .group_by([*KEY, "doc_id"])
+        .agg(
+            num=total(ratio.num, ratio.ok),
+            den=total(ratio.den, ratio.ok),
+            n=total(one, ratio.ok & ratio.rows),
+            ok=total(one, ratio.ok & ratio.expected),
+            expected=total(one, ratio.expected),
+            proportion=pl.lit(ratio.proportion).first(),
+        )
+    )
+
+
+def _estimates(sums: pl.DataFrame, resamples: int, seed: int) -> Iterator[dict[str, Any]]:
+    """One row a cell and metric, and the averages over datasets of the detection metrics."""
+    averaged: dict[tuple[str, ...], list[tuple[Estimate, dict[str, float]]]] = {}
+    # Rows over the same documents follow each other, so that they share one matrix of draws.
+    by_slice = ["dataset", "language", "kind", "length_bucket", "metric"]
+    ordered = sums.sort([*by_slice, *KEY, "doc_id"])
+    nums, dens = ordered["num"].to_numpy(), ordered["den"].to_numpy()
+    totals = ordered.group_by(KEY, maintain_order=True).agg(
+        pl.col("n", "ok", "expected").sum(), pl.col("proportion").first(), documents=pl.len()
+    )
+    stop = 0
+    for total in totals.iter_rows(named=True):
+        cell = {name: str(total[name]) for name in KEY}
+        start, stop = stop, stop + total["documents"]
+        expected, ok, n = total["expected"], total["ok"], total["n"]
+        draw = seed_of(seed, cell["dataset"])
+        estimate = ratio_estimate(nums[start:stop], dens[start:stop], resamples, draw, total["proportion"])
+        if expected:  # else the dataset has no such question: no row, though its average has to know
+            yield cell | _values(estimate, int(n), ok / expected)
+        unsliced = cell["language"] == cell["kind"] == cell["length_bucket"] == ALL
+        if cell["metric"].startswith("detection.") and unsliced:
+            rest = tuple(cell[name] for name in KEY if name != "dataset")
+            averaged.setdefault(rest, []).append((estimate, {"n": n, "ok": ok, "expected": expected}))
+    for rest, parts in averaged.items():
+        if len(parts) > 1 and any(weights["expected"] for _, weights in parts):
+            yield _average(rest, parts)
+
+
+def _average(rest: Sequence[str], parts: Sequence[tuple[Estimate, dict[str, float]]]) -> dict[str, Any]:
+    cell = dict(zip([name for name in KEY if name != "dataset"], rest, strict=True)) | {"dataset": AVERAGE}
+    total = {name: sum(weights[name] for _, weights in parts) for name in ("n", "ok", "expected")}
+    estimate = mean_estimate([part for part, _ in parts])
+    return cell | _values(estimate, int(total["n"]), total["ok"] / total["expected"])
+
+
+def _values(estimate: Estimate, n: int, coverage: float) -> dict[str, Any]:
+    finite = {"value": estimate.value, "ci_low": estimate.low, "ci_high": estimate.high}
+    return {k: None if v is None or np.isnan(v) else v for k, v in finite.items()} | {"n": n, "coverage": coverage}

@@ -1,0 +1,45 @@
+"""Results that the two papers print, as reference beside measured ones. In percent, as printed.
+
+They were measured on other data, with other prompts and judges: a reference, never a target. A row that the paper
+prints doubtfully keeps its numbers and says so in `note`.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Final
+
+import polars as pl
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """Where one table was printed, and the file that holds its numbers."""
+
+    file: str
+    source: str
+
+
+COULDASK_TABLE4: Final = Published(
+    "couldask_table4.csv", "CouldAsk, Table 4: F1 of detecting unanswerable questions, by prompt method and dataset"
+)
+FACTGUARD_TABLE5: Final = Published(
+    "factguard_table5.csv", "FactGuard, Table 5: answer consistency by language and kind, FactGuard-Bench test set"
+)
+FACTGUARD_TABLE6: Final = Published(
+    "factguard_table6.csv", "FactGuard, Table 6: answer consistency by length and kind, FactGuard-Bench test set"
+)
+FACTGUARD_TABLE7: Final = Published(
+    "factguard_table7.csv",
+    "FactGuard, Table 7: responses to unanswerable questions, FactGuard-Bench test set",
+)
+
+
+def published(table: Published) -> pl.DataFrame:
+    """The table's rows in printed order: model, (method,) one column a printed column, and `note` ("" for most)."""
+    text = files("udfs.tables").joinpath("published", table.file).read_text(encoding="utf-8")
+    frame = pl.read_csv(io.StringIO(text), infer_schema_length=None)
+    note = pl.col("note").cast(pl.String).fill_null("") if "note" in frame.columns else pl.lit("").alias("note")
+    return frame.with_columns(note)
