@@ -165,7 +165,8 @@ def print_summary(config: IngestConfig, counts: Counts, written: bool, seconds: 
     if not written:
         console.print("The same content was there already; nothing was written.")
     elif not counts.documents:
-        console.print("Nothing was ingested: no row could be taken. See the reasons above and in the rejects table.")
+        why = "no row could be taken (see the rejects table)" if counts.rows else "the input holds no rows"
+        console.print(f"Nothing was ingested: {why}.")
 
 
 @job("ingest", IngestConfig)

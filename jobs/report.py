@@ -47,8 +47,12 @@ class ReportConfig:
         require(50 <= self.excerpt_chars <= 5000, "excerpt_chars", self.excerpt_chars, "50 to 5000")
 
 
-def report(config: ReportConfig) -> str:
-    """Make the report of one run; give it as Markdown. Writes the metrics table and `reports/<run>/`."""
+def report(config: ReportConfig, compact: bool = False) -> str:
+    """Make the report of one run; give it as Markdown. Writes the metrics table and `reports/<run>/`.
+
+    Args:
+        compact: leave intervals out of wide tables of what is given back (never of what is written).
+    """
     store = Store(config.storage.root)
     run = which_run(store, config.run)
     every = chosen(store.read("responses", part=run), config.datasets, config.models)
@@ -76,14 +80,15 @@ def report(config: ReportConfig) -> str:
     folder.write("report.md", to_markdown(made))
     folder.write("index.html", metrics_page(made, viewer))
     folder.write("comparisons.csv", compared.write_csv())
-    return to_markdown(made, tuple(pages), published=config.published)
+    return to_markdown(made, tuple(pages), published=config.published, compact=compact)
 
 
 @job("report", ReportConfig)
 def main(config: ReportConfig) -> None:
     """Print the report: laid out on a terminal, plain Markdown into a pipe."""
-    text = report(config)
-    if sys.stdout.isatty():
+    terminal = sys.stdout.isatty()
+    text = report(config, compact=terminal)
+    if terminal:
         Console().print(Markdown(text))
     else:
         print(text)

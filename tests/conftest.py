@@ -109,7 +109,7 @@ def tiny_long_model(tmp_path_factory: pytest.TempPathFactory) -> VllmModel:
 
 @pytest.fixture(scope="session")
 def smollm2_server(smollm2: VllmModel, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """VLLM's own OpenAI server with the embedded model, on a free port of the loopback interface."""
+    """The OpenAI server of vLLM with the embedded model, on a free port of the loopback interface."""
     folder = resolve(smollm2).path
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -118,13 +118,20 @@ def smollm2_server(smollm2: VllmModel, tmp_path_factory: pytest.TempPathFactory)
     cores = ",".join(str(core) for core in sorted(os.sched_getaffinity(0)))
     settings = {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "VLLM_LOGGING_LEVEL": "WARNING",
                 "VLLM_CPU_OMP_THREADS_BIND": cores, "VLLM_API_KEY": ""}  # fmt: skip
-    command = [
-        sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", folder,
-        "--served-model-name", smollm2.name, "--host", "127.0.0.1", "--port", str(port), "--max-model-len", str(smollm2.window), "--dtype", smollm2.dtype,
-        "--enforce-eager", "--kv-cache-memory-bytes", str(int((smollm2.kv_cache_gib or 1) * 2**30)),
-        "--max-num-seqs", str(smollm2.max_num_seqs), "--max-num-batched-tokens", str(smollm2.max_num_batched_tokens),
-        "--enable-prompt-tokens-details", "--generation-config", "vllm",
-    ]  # fmt: skip
+    options = {
+        "model": folder,
+        "served-model-name": smollm2.name,
+        "host": "127.0.0.1",
+        "port": port,
+        "max-model-len": smollm2.window,
+        "dtype": smollm2.dtype,
+        "kv-cache-memory-bytes": int((smollm2.kv_cache_gib or 1) * 2**30),
+        "max-num-seqs": smollm2.max_num_seqs,
+        "max-num-batched-tokens": smollm2.max_num_batched_tokens,
+        "generation-config": "vllm",
+    }
+    command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--enforce-eager"]
+    command += ["--enable-prompt-tokens-details", *(f"--{name}={value}" for name, value in options.items())]
     with log.open("wb") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output, env=os.environ | settings)
     try:

@@ -23,7 +23,7 @@ HAN: Final = r"\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fff
 _HAN: Final = re.compile(f"[{HAN}]+")
 _LATIN: Final = re.compile(r"[A-Za-z\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff]+")
 _KANA_HANGUL: Final = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]+")
-_ZH_UNIT: Final = re.compile(f"[{HAN}]|[^\\W{HAN}]+(?:['’.-][^\\W{HAN}]+)*")
+_OTHER_WORD: Final = re.compile(f"[^\\W{HAN}]+(?:['’.-][^\\W{HAN}]+)*")
 
 LETTERS_PER_WORD: Final = 5.0
 HAN_PER_WORD: Final = 1.5
@@ -59,7 +59,7 @@ def parse_language(value: str) -> Language | None:
 def count_words(text: str, language: str) -> int:
     """Words of `text`: white-space words in English; Han characters and runs of other word characters in Chinese."""
     if language == Language.ZH:
-        return sum(1 for _ in _ZH_UNIT.finditer(text))
+        return _characters(_HAN, text) + len(_OTHER_WORD.findall(text))
     return len(text.split())
 
 

@@ -15,7 +15,7 @@ if [ ! -f "infra/setup/constraints-$engine.txt" ]; then
   echo "setup: ENGINE=$engine is not known; give cpu or gpu" >&2
   exit 2
 fi
-version="$("$python" -c 'import sys; print("cp%d%d" % sys.version_info[:2])' 2>/dev/null)" || version=none
+version="$("$python" -c 'import sys; print("cp%d%d" % sys.version_info[:2])' 2>/dev/null)" || version=missing
 if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
   echo "setup: $python is $version; Python 3.11 or newer is needed. Name one: make setup PYTHON=/path/to/python3.11" >&2
   exit 2

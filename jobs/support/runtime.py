@@ -130,8 +130,19 @@ class Cluster:
         return engine_died
 
     def _start(self) -> None:
-        if ray.is_initialized():
-            return
+        if not ray.is_initialized():
+            self._init()
+            self._ours = True
+        context = DataContext.get_current()
+        context.enable_progress_bars = False
+        context.print_on_execution_start = False
+        context.enable_auto_log_stats = False
+        context.target_max_block_size = TARGET_BLOCK_BYTES
+        context.execution_no_progress_timeout_s = -1  # a 128K document or a wait for spot capacity is no fault
+        for name in ("ray", "ray.data"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is raised, once
+
+    def _init(self) -> None:
         address = self.config.address or os.environ.get("RAY_ADDRESS")
         common: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
         try:
@@ -147,15 +158,6 @@ class Cluster:
                     )
         except ConnectionError as error:
             raise UserError(f"cluster.address={address!r}: no Ray cluster answers there ({error})") from error
-        self._ours = True
-        context = DataContext.get_current()
-        context.enable_progress_bars = False
-        context.print_on_execution_start = False
-        context.enable_auto_log_stats = False
-        context.target_max_block_size = TARGET_BLOCK_BYTES
-        context.execution_no_progress_timeout_s = -1  # a 128K document or a wait for spot capacity is no fault
-        for name in ("ray", "ray.data"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is raised, once
 
 
 @contextmanager

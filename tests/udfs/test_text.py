@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -93,7 +95,8 @@ def test_normalize_map_leads_back_to_the_piece_it_came_from(text: str) -> None:
     for i, char in enumerate(mapped.text):
         start, end = mapped.original(i, i + 1)
         assert 0 <= start <= end <= len(text)
-        assert char == " " or (start < end and char in normalize(f"1{text[start:end]}1"))
+        folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text[start:end]).casefold())
+        assert char == " " or char in folded
     assert list(mapped.starts) == sorted(mapped.starts)
 
 

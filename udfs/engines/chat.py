@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -31,6 +32,8 @@ class ChatTokenizer:
     """
 
     def __init__(self, tokenizer: Any, template_file: str | None, where: str) -> None:
+        # Its thread pool would not outlive a fork, and one text at a time has no use for it.
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         self._tokenizer = tokenizer
         self._where = where
         self._template = Path(template_file).expanduser().read_text(encoding="utf-8") if template_file else None

@@ -1,4 +1,4 @@
-"""vLLM in process: one `AsyncLLM`, whose prefix cache is what makes a document cheap to ask again."""
+"""The engine that runs vLLM in process: one `AsyncLLM`, whose prefix cache makes a document cheap to ask again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ QUIET: Final = {
     "VLLM_NO_USAGE_STATS": "1",
     "DO_NOT_TRACK": "1",
     "TORCH_CPP_LOG_LEVEL": "ERROR",
-    "TOKENIZERS_PARALLELISM": "false",
     "PYTHONWARNINGS": "ignore::FutureWarning,ignore::DeprecationWarning",
 }
 """Environment of the engine's processes, where the user has not set it: no usage statistics, errors only."""
@@ -213,6 +212,9 @@ def _start(config: VllmModel, resolved: Resolved, tensor_parallel_size: int) -> 
         # The provider's defaults (temperature, top_p …) must not slip in: sampling is ours and part of the identity.
         "generation_config": "vllm",
     }
+    if tensor_parallel_size > 1:
+        # The actor holds all its GPUs: vLLM must not go looking for more through Ray.
+        arguments["distributed_executor_backend"] = "mp"
     if config.kv_cache_gib is not None:
         arguments["kv_cache_memory_bytes"] = int(config.kv_cache_gib * 2**30)
     if config.block_size is not None:

@@ -91,8 +91,8 @@ def percent(share: float | None) -> str:
         return "–"
     rounded = round(100 * share)
     if rounded == 100 and share < 1:
-        return "> 99 %"
-    return f"{rounded} %" if rounded or not share else "< 1 %"
+        return "> 99%"
+    return f"{rounded}%" if rounded or not share else "< 1%"
 
 
 @dataclass(frozen=True, slots=True)

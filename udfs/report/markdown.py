@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from udfs.report.grid import Cell, Grid, Report, Row
 from udfs.report.sections import LEGEND
 
+COMPACT_FROM: Final = 5
+"""From so many value columns on, a compact table shows values and n alone."""
 
-def to_markdown(report: Report, pages: tuple[tuple[str, str], ...] = (), published: bool = True) -> str:
+
+def to_markdown(
+    report: Report, pages: tuple[tuple[str, str], ...] = (), published: bool = True, compact: bool = False
+) -> str:
     """The report as Markdown.
 
     Args:
         pages: (what, where) of the other renderings, named at the end.
         published: whether the papers' rows are written too.
+        compact: leave intervals and coverage out of wide tables, which a terminal would fold beyond reading.
     """
     lines = [f"# {report.title}", ""]
     lines += [f"> **{_escaped(text)}**\n" for text in report.warnings]
@@ -23,17 +31,18 @@ def to_markdown(report: Report, pages: tuple[tuple[str, str], ...] = (), publish
             lines += [text, ""]
         for grid in section.grids:
             if grid.measured or published:
-                lines += [f"### {grid.title}", "", *_table(grid, published), ""]
+                lines += [f"### {grid.title}", "", *_table(grid, published, compact), ""]
     lines += [f"- {what}: {where}" for what, where in pages]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _table(grid: Grid, published: bool) -> list[str]:
+def _table(grid: Grid, published: bool, compact: bool) -> list[str]:
     heads = [f"{group} {name}".strip() for group, name in grid.columns]
     rows = grid.rows if published else grid.measured
     # Published rows alone have no n: a column "judge" (or "dataset") that says "published" tells them apart.
     lines = [_line([*grid.labels, *heads]), _line(["---"] * len(grid.labels) + ["---:"] * len(heads))]
-    lines += [_line([*_labels(row, grid), *(cell_text(cell) for cell in row.cells)]) for row in rows]
+    write = short_text if compact and len(heads) >= COMPACT_FROM else cell_text
+    lines += [_line([*_labels(row, grid), *(write(cell) for cell in row.cells)]) for row in rows]
     notes = [f"{row.labels[grid.labels.index('model')]}: {row.note}" for row in rows if row.note]
     if grid.source and any(row.published for row in rows):
         notes.insert(0, f"Published rows: {grid.source}.")
@@ -52,6 +61,12 @@ def cell_text(cell: Cell) -> str:
     interval = f" ({cell.interval})" if cell.interval else ""
     basis = f" {cell.basis}" if cell.basis and cell.n != 0 else ""
     return f"{cell.text}{few}{interval}{basis}"
+
+
+def short_text(cell: Cell) -> str:
+    """`71.4 n 210`."""
+    few = "°" if cell.few and cell.value is not None else ""
+    return f"{cell.text}{few}" + (f" n {cell.n:,}" if cell.n else "")
 
 
 def _line(cells: list[str]) -> str:

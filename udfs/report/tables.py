@@ -314,7 +314,7 @@ def differences(compared: pl.DataFrame, measure: str, judge: str) -> Grid:
             Cell(row["p_holm"], unit="p"),
         )
         rows.append(Row(tuple(str(named[name]) for name in labels), cells))
-    columns = ("a − b, points", "a", "b", "only a right", "only b right", "p (McNemar)", "p (Holm)")
+    columns = ("a − b, points", "a, %", "b, %", "only a right", "only b right", "p (McNemar)", "p (Holm)")
     title = f"Accuracy of {MEASURE_NAMES[measure]}, judge {judge}: paired differences"
     return Grid(title, labels, tuple(("", name) for name in columns), tuple(rows))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -12,6 +14,8 @@ from udfs.text import Normalized, normalize_mapped
 MIN_LOOSE_CHARACTERS: Final = 12
 """Normalised characters that a quotation needs before it is looked for loosely: short ones match by chance."""
 LOOSE_DOCUMENTS_KEPT: Final = 2
+RUN_START: Final = 6
+"""Characters of a word that the text must hold in one piece before it is looked at loosely."""
 
 
 class Located(NamedTuple):
@@ -47,7 +51,7 @@ def locate(text: str, quote: str, start: int | None = None) -> Located | None:
 
 def _locate_loosely(text: str, quote: str, near: int) -> Located | None:
     wanted = normalize_mapped(quote).text
-    if len(wanted) < MIN_LOOSE_CHARACTERS:
+    if len(wanted) < MIN_LOOSE_CHARACTERS or not _may_hold(text, wanted):
         return None
     document = _normalized(text)
     spans = [
@@ -56,6 +60,19 @@ def _locate_loosely(text: str, quote: str, near: int) -> Located | None:
         if _on_borders(document.text, at, at + len(wanted))
     ]
     return Located(min(spans, key=lambda span: abs(span.start - near)), True) if spans else None
+
+
+def _may_hold(text: str, wanted: str) -> bool:
+    """Whether the start of one of the three longest words (or Han runs) is in the text: normalising a long document
+    costs a second, and most quotations that are not in it verbatim are not in it at all.
+    """
+    runs = sorted(re.findall(r"[^\W_]+", wanted), key=len)[-3:]
+    return any(run[:RUN_START] in _folded(text) for run in runs)
+
+
+@lru_cache(maxsize=LOOSE_DOCUMENTS_KEPT)
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
 
 
 @lru_cache(maxsize=LOOSE_DOCUMENTS_KEPT)

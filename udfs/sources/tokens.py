@@ -14,16 +14,12 @@ if TYPE_CHECKING:
 
 ESTIMATE: Final = "estimate"
 
-_PIECES: Final = re.compile(
-    r"(?P<word>[A-Za-z]{1,10})"
-    r"|(?P<digit>[0-9])"
-    rf"|(?P<han>[{HAN}\u3000-\u3006\u3008-\u303f\uff00-\uffef])"
-    r"|(?P<break>[ \t\r]*\n\s*|[ \t]{2,})"
-    r"|\s"
-    r"|(?P<punctuation>[!-/:-@\[-`{-~\u2010-\u2027])"
-    r"|(?P<other>.)",
-    re.DOTALL,
-)
+_WORD: Final = re.compile(r"[A-Za-z]{1,10}")
+_DIGITS: Final = re.compile(r"[0-9]+")
+_HAN: Final = re.compile(rf"[{HAN}\u3001-\u3006\u3008-\u303f\uff00-\uffef]+")
+_PUNCTUATION: Final = re.compile(r"[!-/:-@\[-`{-~\u2010-\u2027]+")
+_SPACE: Final = re.compile(r"\s+")
+_BREAK: Final = re.compile(r"[ \t\r]*\n\s*|[ \t]{2,}")
 TOKENS_PER: Final = {"word": 1.1, "digit": 1.0, "han": 0.85, "break": 1.0, "punctuation": 0.9, "other": 1.0}
 """Tokens a piece. The Latin side is within 7 % of a 49K-token English vocabulary on books, statutes and opinions;
 0.85 a Han character (or full-width mark) lies between modern (about 0.65) and classical (about 0.9) Chinese under a
@@ -45,12 +41,21 @@ class EstimatedTokens:
     name = ESTIMATE
 
     def __call__(self, text: str) -> int:
-        counts = dict.fromkeys(TOKENS_PER, 0)
-        for match in _PIECES.finditer(text):
-            kind = match.lastgroup
-            if kind is not None:
-                counts[kind] += 1
+        words = _WORD.findall(text)
+        digits, han, punctuation = _total(_DIGITS, text), _total(_HAN, text), _total(_PUNCTUATION, text)
+        counts = {
+            "word": len(words),
+            "digit": digits,
+            "han": han,
+            "punctuation": punctuation,
+            "break": len(_BREAK.findall(text)),
+            "other": len(text) - sum(map(len, words)) - digits - han - punctuation - _total(_SPACE, text),
+        }
         return round(sum(count * TOKENS_PER[kind] for kind, count in counts.items()))
+
+
+def _total(runs: re.Pattern[str], text: str) -> int:
+    return sum(map(len, runs.findall(text)))
 
 
 class TokenizerTokens:

@@ -75,13 +75,18 @@ class EngineStage:
     async def _load(self) -> Engine:
         async with self._loading:
             if self.engine is None:
-                self._loop = asyncio.get_running_loop()
-                self.engine = await create_engine(
-                    self.model, tensor_parallel_size=self.placement.tensor_parallel_size
+                self.adopt(
+                    await create_engine(self.model, tensor_parallel_size=self.placement.tensor_parallel_size)
                 )
-                kv = self.engine.kv_tokens
-                self.admission = Admission(None if kv is None else max(1, int(kv * self.placement.kv_share)))
-        return self.engine
+            assert self.engine is not None
+            return self.engine
+
+    def adopt(self, engine: Engine) -> None:
+        """Ask `engine`, which was made in the running event loop; its KV cache sets the budget."""
+        self._loop = asyncio.get_running_loop()
+        self.engine = engine
+        kv = engine.kv_tokens
+        self.admission = Admission(None if kv is None else max(1, int(kv * self.placement.kv_share)))
 
     def __del__(self) -> None:
         """Ray drops the stage when the pool is done: the engine's processes must go before the actor's does."""

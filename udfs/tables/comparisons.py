@@ -60,7 +60,7 @@ def comparisons(rows: pl.DataFrame, judgements: pl.DataFrame, resamples: int = 1
 
 
 def _pairs(marked: pl.DataFrame, compared: str, fixed: str, resamples: int, seed: int) -> Iterator[dict[str, Any]]:
-    # Two models judge each other under one name only where a judge is the same for both ("llm:a" judging a and b).
+    # Sides are compared by one judge: two models that each judge themselves are not compared.
     shared = [fixed, "layout", "dataset", "judge"]
     for key, group in marked.sort([*shared, compared, "question_id"]).group_by(shared, maintain_order=True):
         sides = {str(name[0]): side for name, side in group.group_by([compared], maintain_order=True)}

@@ -123,9 +123,9 @@ def breakdown(documents: pl.DataFrame, questions: pl.DataFrame, by: str) -> pl.D
 def mean_sd(values: pl.Series) -> str:
     """`mean ± sd` of the values that are not null; a dash where there is no mean, no sd of a single value."""
     mean, sd = values.cast(pl.Float64).mean(), values.cast(pl.Float64).std()
-    if mean is None:
+    if not isinstance(mean, float):
         return _NONE
-    return f"{mean:,.2f}" if sd is None else f"{mean:,.2f} ± {sd:,.2f}"
+    return f"{mean:,.2f} ± {sd:,.2f}" if isinstance(sd, float) else f"{mean:,.2f}"
 
 
 def markdown(frame: pl.DataFrame) -> str:

@@ -12,12 +12,11 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Server
-from udfs.engines.base import EngineDead, OverLength, Prompt, Sampling
+from udfs.engines.base import OverLength, Prompt, Sampling
 from udfs.engines.config import EndpointModel, VllmModel
 from udfs.engines.factory import check_ready, create_engine
 from udfs.engines.openai_engine import OpenAIEngine
 from udfs.engines.vllm_engine import VllmEngine
-from udfs.engines.weights import resolve
 from udfs.errors import UserError
 
 pytestmark = [pytest.mark.engine, pytest.mark.asyncio(loop_scope="session")]
@@ -90,8 +89,8 @@ async def test_create_no_room_for_the_window_says_so_before_loading(smollm2: Vll
         await create_engine(replace(smollm2, window=8192))
 
 
-async def test_create_no_room_found_by_vllm_says_so_too(smollm2: VllmModel) -> None:
-    config = replace(smollm2, kv_cache_gib=1.0, engine_args={"num_gpu_blocks_override": 4})
+async def test_create_no_room_found_by_vllm_says_so_too(tiny_long_model: VllmModel) -> None:
+    config = replace(tiny_long_model, engine_args={"num_gpu_blocks_override": 4})
     with pytest.raises(UserError, match=r"no room.*vLLM:"):
         await create_engine(config)
 
@@ -102,48 +101,63 @@ async def test_create_unknown_engine_argument_is_a_user_error(smollm2: VllmModel
 
 
 LIFE = """
-    import asyncio, sys
+    import asyncio, dataclasses, json, sys
     from udfs.engines.base import EngineDead, Prompt, Sampling
     from udfs.engines.config import VllmModel
     from udfs.engines.factory import create_engine
 
-    async def main() -> None:
-        engine = await create_engine(VllmModel(name="tiny", weights=sys.argv[1], window=512, kv_cache_gib=0.01,
-                                               enforce_eager=True, dtype="bfloat16", max_num_seqs=4))
-        prompt = Prompt(({"role": "user", "content": "Hello"},), "answer", "r")
-        await engine.complete(prompt, Sampling(max_tokens=4))
-        if sys.argv[2] == "close":
+    async def main(weights: str, window: int, gib: float, lines: int, close: bool) -> None:
+        config = VllmModel(name="tiny", weights=weights, window=window, kv_cache_gib=gib, enforce_eager=True,
+                           dtype="bfloat16", max_num_seqs=4, max_num_batched_tokens=8192)
+        engine = await create_engine(config)
+        document = "The ferry to Aldmoor leaves at nine.\\n" * lines
+        ask = lambda text: engine.complete(
+            Prompt(({"role": "user", "content": document + text},), "answer", "r"), Sampling(max_tokens=2))
+        for done in [await ask("When?"), await ask("Where to?")]:
+            print(json.dumps([done.prompt_tokens, done.cached_tokens]))
+        if close:
             await engine.close()
             await engine.close()
             try:
-                await engine.complete(prompt, Sampling(max_tokens=4))
+                await ask("Still there?")
             except EngineDead:
                 print("closed")
 
     if __name__ == "__main__":
-        asyncio.run(main())
+        asyncio.run(main(*json.loads(sys.argv[1])))
 """
 
 
-@pytest.mark.parametrize("end", ["close", "exit"])
-async def test_engine_at_the_end_leaves_no_noise_and_no_process(
-    tiny_long_model: VllmModel, tmp_path: Path, end: str
-) -> None:
-    script = tmp_path / "life.py"
+async def live(folder: Path, *arguments: object) -> list[str]:
+    """Run `LIFE` in a process of its own; its lines on stdout. Whatever it says on stderr is noise."""
+    script = folder / "life.py"
     script.write_text(textwrap.dedent(LIFE), encoding="utf-8")
-    root = Path(__file__).parents[3]
     done = await asyncio.to_thread(
         subprocess.run,
-        [sys.executable, str(script), tiny_long_model.weights, end],
-        env={**os.environ, "PYTHONPATH": str(root)},
+        [sys.executable, str(script), json.dumps(arguments)],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=280,
         check=False,
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr.strip() == ""
-    assert done.stdout.strip() == ("closed" if end == "close" else "")
+    return done.stdout.splitlines()
+
+
+async def test_close_after_120k_tokens_answered_from_cache_is_clean(tiny_long_model: VllmModel, tmp_path: Path) -> None:
+    model = tiny_long_model
+    first, second, last = await live(tmp_path, model.weights, model.window, model.kv_cache_gib, 11_000, True)
+    prompt_tokens, cached = json.loads(second)
+    assert json.loads(first)[1] == 0
+    assert prompt_tokens > 120_000
+    assert cached >= prompt_tokens - 2 * 128
+    assert last == "closed"
+
+
+async def test_exit_without_close_is_clean(tiny_long_model: VllmModel, tmp_path: Path) -> None:
+    assert len(await live(tmp_path, tiny_long_model.weights, 512, 0.01, 1, False)) == 2
 
 
 async def test_openai_engine_on_a_real_server_answers_caches_and_refuses(smollm2_server: Server) -> None:
@@ -157,7 +171,7 @@ async def test_openai_engine_on_a_real_server_answers_caches_and_refuses(smollm2
         second = await engine.complete(prompt(DOCUMENT + "How long does it take?"), Sampling(max_tokens=8))
         verdict = await engine.complete(prompt("Was it refused?"), Sampling(max_tokens=40), VERDICT)
         with pytest.raises(OverLength):
-            await engine.complete(prompt(DOCUMENT * 4), Sampling(max_tokens=8))
+            await engine.complete(prompt(DOCUMENT * 10), Sampling(max_tokens=8))
     finally:
         await engine.close()
     assert first.prompt_ids is not None
@@ -166,17 +180,3 @@ async def test_openai_engine_on_a_real_server_answers_caches_and_refuses(smollm2
     assert json.loads(verdict.text)["verdict"] in {"refused", "answered"}
     with pytest.raises(UserError, match="knows no model"):
         await check_ready(replace(config, model="another"))
-
-
-async def test_long_model_second_question_of_120k_tokens_comes_from_cache(tiny_long_model: VllmModel) -> None:
-    engine = await VllmEngine.create(tiny_long_model, resolve(tiny_long_model))
-    try:
-        document = "The ferry to Aldmoor leaves at nine.\n" * 12_000
-        first = await engine.complete(prompt(document + "When?"), Sampling(max_tokens=2))
-        second = await engine.complete(prompt(document + "Where to?"), Sampling(max_tokens=2))
-    finally:
-        await engine.close()
-    assert first.prompt_tokens > 100_000
-    assert second.cached_tokens >= second.prompt_tokens - 2 * engine.block_size
-    with pytest.raises(EngineDead):
-        await engine.complete(prompt("Still there?"), Sampling(max_tokens=2))

@@ -9,7 +9,7 @@ from udfs.report.markdown import cell_text
 @pytest.mark.parametrize(
     ("cell", "text"),
     [
-        (Cell(0.714, 0.661, 0.765, 210, 0.98), "71.4 (66.1 to 76.5) n 210 · cov 98 %"),
+        (Cell(0.714, 0.661, 0.765, 210, 0.98), "71.4 (66.1 to 76.5) n 210 · cov 98%"),
         (Cell(0.5, None, None, 4, 1.0), "50.0° n 4"),
         (Cell(None, None, None, 0, 0.0), "–"),
         (Cell(-0.021, -0.1, 0.06, 50, 1.0, "points"), "−2.1 (−10.0 to +6.0) n 50"),
@@ -22,7 +22,7 @@ def test_cell_is_written_compactly(cell: Cell, text: str) -> None:
     assert cell_text(cell) == text
 
 
-@pytest.mark.parametrize(("share", "text"), [(1.0, "100 %"), (0.9991, "> 99 %"), (0.0001, "< 1 %"), (0.0, "0 %")])
+@pytest.mark.parametrize(("share", "text"), [(1.0, "100%"), (0.9991, "> 99%"), (0.0001, "< 1%"), (0.0, "0%")])
 def test_percent_never_rounds_something_missing_away(share: float, text: str) -> None:
     assert percent(share) == text
 

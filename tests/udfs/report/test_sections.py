@@ -119,3 +119,10 @@ def test_scripted_models_carry_the_banner_everywhere(model: str, scripted: bool)
     report = make_report(model)
     assert (SCRIPTED_WARNING in to_markdown(report)) == scripted
     assert (SCRIPTED_WARNING in metrics_page(report, None)) == scripted
+
+
+def test_compact_markdown_leaves_intervals_out_of_wide_tables_only() -> None:
+    text = to_markdown(make_report(), compact=True)
+    narrow, wide = text.split("### What the F1 is made of")
+    assert " to " in narrow.split("### F1 by dataset")[1]
+    assert " to " not in wide.split("### ")[0].split("parse failures")[1]

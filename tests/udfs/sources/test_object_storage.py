@@ -88,7 +88,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Any]
                 pause.wait(0.2)
         yield endpoint, client
     finally:
-        process.terminate()
+        process.kill()  # nothing of it is kept, and a clean stop takes long
         process.wait(20)
 
 
@@ -134,8 +134,10 @@ def test_s3_dataset_is_written_replaced_and_recognised(bucket: Any, tmp_path: Pa
 
     def put(n_questions: int, overwrite: bool) -> bool:
         def feed(writer: DatasetWriter) -> int:
-            for record in [*taken.documents, *taken.questions[:n_questions]]:
-                writer.add(record)
+            for document in taken.documents:
+                writer.add(document)
+            for question in taken.questions[:n_questions]:
+                writer.add(question)
             return len(taken.documents)
 
         return write_dataset(store, "bench", overwrite, {}, feed)

@@ -58,11 +58,8 @@ def check(source: str, taken: Taken) -> None:
     """Every row is accounted for, and what was taken fits the tables."""
     kept = taken.documents if source == "text" else taken.questions
     assert len(kept) + len(taken.rejects) + len(taken.duplicates) == taken.rows
-    for table, records in {
-        "documents": taken.documents,
-        "questions": taken.questions,
-        "rejects": taken.rejects,
-    }.items():
+    tables: dict[str, list[Any]] = {"documents": [*taken.documents], "questions": [*taken.questions]}
+    for table, records in (tables | {"rejects": [*taken.rejects]}).items():
         pa.Table.from_pylist([row_of(record) for record in records], schema=TABLES[table])
 
 
