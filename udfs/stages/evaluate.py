@@ -20,7 +20,7 @@ from udfs.schema import PERMANENT
 from udfs.stages.engine_stage import EnginePlacement, EngineStage
 from udfs.stages.results import Tally, result_row
 
-TURN_SLACK_TOKENS = 256
+TURN_SLACK_TOKENS = 128
 """The second turn's request and the question itself, beside the two answers."""
 
 
