@@ -103,25 +103,21 @@ def _convert(hint: Any, value: Any, key: str) -> Any:
     if hint is Any:
         return value
     if origin in (typing.Union, types.UnionType):
-        if value is None and type(None) in args:
-            return None
-        return _convert(next(a for a in args if a is not type(None)), value, key)
-    if dataclasses.is_dataclass(hint):
-        if not isinstance(value, dict):
-            raise UserError(f"{key} must be a group of keys, got {value!r}")
-        return _build(hint, {str(k): v for k, v in value.items()}, key + ".")
-    if origin is tuple:
-        if not isinstance(value, list | tuple):
-            raise UserError(f"{key} must be a list such as '[a,b]', got {value!r}")
-        return tuple(_convert(args[0], item, f"{key}[{i}]") for i, item in enumerate(value))
-    if origin is dict:
-        if not isinstance(value, dict):
-            raise UserError(f"{key} must be a group of keys, got {value!r}")
-        return {str(k): v for k, v in value.items()}
+        inner = next(a for a in args if a is not type(None))
+        return None if value is None and type(None) in args else _convert(inner, value, key)
     if origin is typing.Literal:
         if value not in args:
             raise UserError(f"{key}={value!r} is not allowed; choose one of {', '.join(map(str, args))}")
         return value
+    if origin is tuple:
+        if not isinstance(value, list | tuple):
+            raise UserError(f"{key} must be a list such as '[a,b]', got {value!r}")
+        return tuple(_convert(args[0], item, f"{key}[{i}]") for i, item in enumerate(value))
+    if origin is dict or dataclasses.is_dataclass(hint):
+        if not isinstance(value, dict):
+            raise UserError(f"{key} must be a group of keys, got {value!r}")
+        given = {str(k): v for k, v in value.items()}
+        return given if origin is dict else _build(hint, given, key + ".")
     return _scalar(hint, value, key)
 
 
@@ -133,4 +129,3 @@ def _scalar(hint: Any, value: Any, key: str) -> Any:
     if not isinstance(value, hint) or (hint is int and isinstance(value, bool)):
         raise UserError(f"{key}={value!r} must be of type {hint.__name__}")
     return value
-

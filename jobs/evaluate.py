@@ -25,7 +25,9 @@ def evaluate(config: EvaluateConfig) -> None:
     with Cluster(config.cluster, run.store.root) as cluster:
         asked = run.ask(owed, cluster)
         for judge in run.judges:
-            run.judge(judge, owed_judgements(run.store, questions, judge, run.response_ids(questions), run.run), cluster)
+            run.judge(
+                judge, owed_judgements(run.store, questions, judge, run.response_ids(questions), run.run), cluster
+            )
     print(run.summary(asked, owed))
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from udfs.errors import UserError
 from udfs.identity import content_hash
 from udfs.records import Question
 from udfs.schema import QUESTIONS
@@ -20,7 +21,8 @@ from udfs.tables.store import Store
 
 BLOCK_DIALOGUES = 32
 BLOCK_TOKENS = 32 * 1024
-"""A block of the plan is closed at either: small enough that a lost task costs little, large enough to fill an engine."""
+BLOCK_DIALOGUES_WITHOUT_TEXT = 1024
+"""A block is closed at either: small enough that a lost task costs little, large enough to fill an engine."""
 
 ITEM = pa.struct(
     [
@@ -105,29 +107,45 @@ def split_items(items: Sequence[dict[str, Any]], limit: int) -> Iterator[list[di
 
 
 def plan_blocks(
-    places: dict[str, Place], items_by_document: dict[str, list[dict[str, Any]]], max_dialogues: int
+    places: dict[str, Place],
+    items_by_document: dict[str, list[dict[str, Any]]],
+    max_dialogues: int,
+    reads_text: bool = True,
 ) -> list[pa.Table]:
-    """The plan as blocks of a few bundles (schema PLAN), longest document first.
+    """The plan as blocks of bundles (schema PLAN), longest document first.
 
     Longest first, so that no actor ends with a 128K document while the others idle; documents of equal length stay in
-    file order, so that neighbours are read from one row group.
+    file order, so that neighbours are read from one row group. A stage that reads no text gets larger blocks.
+
+    Raises:
+        UserError: a question's document is not in the documents table.
     """
+    for document, items in items_by_document.items():
+        if document not in places:
+            raise UserError(
+                f"question {items[0]['question_id']} of dataset {items[0]['dataset']!r} is about document {document}, "
+                "which is not among the documents; ingest the dataset again"
+            )
     documents = sorted(
         items_by_document,
         key=lambda doc: (-places[doc].n_tokens, places[doc].file, places[doc].row_group, places[doc].row),
     )
     rows = [
-        bundle_row(places[doc], part) for doc in documents for part in split_items(items_by_document[doc], max_dialogues)
+        bundle_row(places[doc], part)
+        for doc in documents
+        for part in split_items(items_by_document[doc], max_dialogues)
     ]
-    return [pa.Table.from_pylist(block, schema=PLAN) for block in _pack(rows)]
+    limits = (BLOCK_DIALOGUES, BLOCK_TOKENS) if reads_text else (BLOCK_DIALOGUES_WITHOUT_TEXT, None)
+    return [pa.Table.from_pylist(block, schema=PLAN) for block in _pack(rows, *limits)]
 
 
-def _pack(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+def _pack(rows: Iterable[dict[str, Any]], max_dialogues: int, max_tokens: int | None) -> Iterator[list[dict[str, Any]]]:
     block: list[dict[str, Any]] = []
     dialogues = tokens = 0
     for row in rows:
         size = sum(weight(item) for item in row["items"])
-        if block and (dialogues + size > BLOCK_DIALOGUES or tokens + row["n_tokens"] > BLOCK_TOKENS):
+        too_long = max_tokens is not None and tokens + row["n_tokens"] > max_tokens
+        if block and (dialogues + size > max_dialogues or too_long):
             yield block
             block, dialogues, tokens = [], 0, 0
         block.append(row)

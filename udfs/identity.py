@@ -29,7 +29,14 @@ def question_id(dataset: str, source_id: str, document: str, redactions: list[tu
 
 
 def response_id(
-    question: str, view: str, template: str, model: str, revision: str, sampling: dict[str, Any], layout: str, detector: str
+    question: str,
+    view: str,
+    template: str,
+    model: str,
+    revision: str,
+    sampling: dict[str, Any],
+    layout: str,
+    detector: str,
 ) -> str:
     """What was asked (question, view), how (template, sampling, layout, detector of turn 2) and of whom (model)."""
     return content_hash("response", question, view, template, model, revision, sampling, layout, detector)

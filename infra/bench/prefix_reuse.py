@@ -165,7 +165,9 @@ def _question(text: str, index: int) -> Question:
     asked = ("Who wrote to whom, and about what?", "What is said of the price of copper in the spring?",
              "Which number is named first?", "What did the harbour master plant?")[index % 4]  # fmt: skip
     document = content_hash(text)
-    return Question(content_hash(document, index), document, "bench", "test", "en", asked, True, ("x",), (), (), "answerable")
+    return Question(
+        content_hash(document, index), document, "bench", "test", "en", asked, True, ("x",), (), (), "answerable"
+    )
 
 
 def _bundle(case: Case, specs: dict[str, DialogueSpec]) -> dict[str, Any]:
@@ -174,7 +176,12 @@ def _bundle(case: Case, specs: dict[str, DialogueSpec]) -> dict[str, Any]:
          "asks": [{"method": method, "response_id": f"{question.question_id}-{method}"} for method in specs]}
         for question in case.questions
     ]  # fmt: skip
-    return {"bundle_id": case.questions[0].doc_id, "doc_id": case.questions[0].doc_id, "text": case.text, "items": items}
+    return {
+        "bundle_id": case.questions[0].doc_id,
+        "doc_id": case.questions[0].doc_id,
+        "text": case.text,
+        "items": items,
+    }
 
 
 def _gib(model: dict[str, Any], tokens: int) -> float:

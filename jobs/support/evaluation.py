@@ -93,17 +93,19 @@ class Evaluation:
 
     def judge(self, judge: Judge, owed: Owed, cluster: Cluster) -> Totals:
         """A judging stage: the rules as plain tasks; a model on actors of its own, the evaluated one released."""
-        plan = self._plan(owed)
         if isinstance(judge, RulesJudge):
+            plan = self._plan(owed, reads_text=False)
             results = cluster.stream_tasks(plan, RulesStage(judge))
         else:
+            plan = self._plan(owed)
             model = self.judge_model or self.config.model
             arguments = {"model": model, "placement": self.placement, "judge": judge}
             results = cluster.stream_actors(plan, ActorStage(JudgeStage, arguments))
         return self._record("judge", judge.name, "judgements", owed, plan, results)
 
-    def _plan(self, owed: Owed) -> list[pa.Table]:
-        return plan_blocks(locate_documents(self.store, self.config.datasets), owed.items, self.config.max_dialogues)
+    def _plan(self, owed: Owed, reads_text: bool = True) -> list[pa.Table]:
+        places = locate_documents(self.store, self.config.datasets)
+        return plan_blocks(places, owed.items, self.config.max_dialogues, reads_text)
 
     def _record(
         self, job: str, model: str, table: str, owed: Owed, plan: list[pa.Table], results: Iterable[pa.Table]
@@ -163,9 +165,7 @@ def prepare(config: EvaluateConfig) -> Evaluation:
     }
     judge_model, llm_judge = _llm_judge(config)
     run = config.run if config.resume else f"{config.run}-{datetime.now(UTC):%Y%m%dT%H%M%S}"
-    return Evaluation(
-        config, Store(config.storage.root), run, model, name, revision, specs, judge_model, llm_judge
-    )
+    return Evaluation(config, Store(config.storage.root), run, model, name, revision, specs, judge_model, llm_judge)
 
 
 def _llm_judge(config: EvaluateConfig) -> tuple[dict[str, Any] | None, LlmJudge | None]:

@@ -37,9 +37,7 @@ class Owed:
         return self.expected - self.recorded
 
 
-def select_questions(
-    store: Store, datasets: Sequence[str], split: str | None, limit: int | None
-) -> pl.DataFrame:
+def select_questions(store: Store, datasets: Sequence[str], split: str | None, limit: int | None) -> pl.DataFrame:
     """The run's questions (all columns but provenance), in an order that no file layout changes.
 
     `limit` keeps the first questions a dataset, whole documents together, documents in the order of their ids (which
@@ -89,9 +87,7 @@ def owed_responses(
     return Owed(items, expected.height, expected.height - owed.height)
 
 
-def owed_judgements(
-    store: Store, questions: pl.DataFrame, judge: Judge, response_ids: Sequence[str], run: str
-) -> Owed:
+def owed_judgements(store: Store, questions: pl.DataFrame, judge: Judge, response_ids: Sequence[str], run: str) -> Owed:
     """Responses in scope that `judge` has not judged yet, under their questions."""
     recorded = store.read("judgements", ["judgement_id", "status"], part=run)
     done = set(recorded.filter(pl.col("status").is_in([str(s) for s in PERMANENT]))["judgement_id"])

@@ -15,6 +15,7 @@ from typing import Any, Self
 import pyarrow as pa
 import ray
 from ray.data import ActorPoolStrategy, DataContext, TaskPoolStrategy
+from ray.data.exceptions import UserCodeException  # type: ignore[attr-defined]  # not in its __all__
 from ray.exceptions import RayError
 
 from jobs.config import ClusterConfig
@@ -34,8 +35,9 @@ class ActorStage:
     arguments: dict[str, Any] = field(default_factory=dict)
 
 
-@ray.remote(num_cpus=0)
 class _Deaths:
+    """Counts engines that died, for all actors of a stage."""
+
     def __init__(self) -> None:
         self.count = 0
 
@@ -99,9 +101,7 @@ class Cluster:
         )
         yield from _results(dataset)
 
-    def stream_tasks(
-        self, plan: list[pa.Table], stage: Callable[[pa.Table], pa.Table]
-    ) -> Iterator[pa.Table]:
+    def stream_tasks(self, plan: list[pa.Table], stage: Callable[[pa.Table], pa.Table]) -> Iterator[pa.Table]:
         """plan → a stage without a model, as CPU tasks; RESULTS tables as they come."""
         self._start()
         dataset = ray.data.from_arrow(plan).map_batches(
@@ -119,13 +119,15 @@ class Cluster:
         Ray starts an actor anew without end, and a lost spot node must never count; an engine that dies by itself
         again and again (a broken model, a poisonous bundle) must end the run.
         """
-        counter = _Deaths.remote()
+        counter: Any = ray.remote(num_cpus=0)(_Deaths).remote()
         limit = self.config.max_restarts
 
         def engine_died(error: str) -> None:
-            deaths = ray.get(counter.add.remote())
+            deaths: int = ray.get(counter.add.remote())
             if deaths > limit:
-                raise RunFailed(f"the engine died {deaths} times (cluster.max_restarts={limit}); the last error: {error}")
+                raise RunFailed(
+                    f"the engine died {deaths} times (cluster.max_restarts={limit}); the last error: {error}"
+                )
 
         return engine_died
 
@@ -177,7 +179,7 @@ def _native_stderr_closed() -> Iterator[None]:
 def _results(dataset: ray.data.Dataset) -> Iterator[pa.Table]:
     try:
         yield from dataset.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=1)
-    except (RayError, ray.data.exceptions.UserCodeException) as error:
+    except (RayError, UserCodeException) as error:
         raise RunFailed(root_cause(error)) from error
 
 

@@ -140,7 +140,9 @@ def test_evaluate_judge_added_later_judges_recorded_responses(root: str, tmp_pat
     log = tmp_path / "calls"
     evaluate(config(root, "methods=[zs]", "judge=llm", f"model.call_log={log}"))
     assert {line.split("\t")[1] for line in calls(log)} == {"judge.response"}
-    assert Store(root).read("judgements").filter(pl.col("judge") == "llm:scripted")["response_id"].n_unique() == QUESTIONS
+    assert (
+        Store(root).read("judgements").filter(pl.col("judge") == "llm:scripted")["response_id"].n_unique() == QUESTIONS
+    )
 
 
 def test_evaluate_resume_false_leaves_the_old_run_alone(root: str) -> None:
@@ -183,7 +185,7 @@ def test_evaluate_within_a_small_kv_budget_still_asks_everything(root: str) -> N
         (["cluster.num_cpus=1"], "cluster.num_cpus=1"),
         (["model=smollm2-135m", "model.weights=/no/such/folder"], "/no/such/folder"),
         (["model=smollm2-135m", "model.kv_cache_gib=0.05"], "no room.*8192"),
-        (["model=endpoint", "model.base_url=http://127.0.0.1:9/v1", "model.model=m", "model.max_retries=0"], "127.0.0.1:9"),
+        (["model=endpoint", "model.base_url=http://127.0.0.1:9/v1", "model.model=m", "model.max_retries=0"], ":9/v1"),
     ],
 )  # fmt: skip
 def test_evaluate_with_a_mistake_says_what_is_allowed_before_it_starts(

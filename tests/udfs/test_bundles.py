@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from udfs.bundles import PLAN, AttachDocuments, locate_documents, plan_blocks, question_of, split_items
+from udfs.errors import UserError
 from udfs.identity import doc_id
 from udfs.records import Span
 from udfs.tables.store import Store
@@ -25,7 +26,8 @@ def document_row(text: str, n_tokens: int, dataset: str = "d") -> dict[str, Any]
 def item(document: str, name: str, dialogues: int = 1) -> dict[str, Any]:
     return {
         "question_id": name, "doc_id": document, "dataset": "d", "split": "test", "language": "en", "question": "?",
-        "answerable": True, "answers": ["a"], "evidence": [{"start": 0, "end": 1}], "redactions": [], "kind": "answerable",
+        "answerable": True, "answers": ["a"], "evidence": [{"start": 0, "end": 1}], "redactions": [],
+        "kind": "answerable",
         "asks": [{"method": f"m{i}", "response_id": f"{name}-{i}"} for i in range(dialogues)], "responses": [],
     }  # fmt: skip
 
@@ -97,3 +99,17 @@ def test_question_of_an_item_read_back_from_arrow_equals_what_was_put_in() -> No
     assert question.evidence == (Span(0, 1),)
     assert question.answers == ("a",)
     assert question.twin_id is None
+
+
+def test_plan_blocks_of_a_question_without_its_document_says_which(store: Store) -> None:
+    store.write("documents", "d", [document_row("here", 1)])
+    with pytest.raises(UserError, match=r"question q .*not among the documents"):
+        plan_blocks(locate_documents(store, ["d"]), {"gone": [item("gone", "q")]}, 10)
+
+
+def test_plan_blocks_without_text_are_few(store: Store) -> None:
+    store.write("documents", "d", [document_row(f"t{i}", 100_000) for i in range(40)])
+    items = {doc_id(f"t{i}"): [item(doc_id(f"t{i}"), f"q{i}")] for i in range(40)}
+    places = locate_documents(store, ["d"])
+    assert len(plan_blocks(places, items, 10)) == 40
+    assert len(plan_blocks(places, items, 10, reads_text=False)) == 1

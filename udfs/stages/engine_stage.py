@@ -65,7 +65,9 @@ class EngineStage:
             message = str(dead.exceptions[0])
             self.engine_died(message)  # raises when that was once too often
             print(f"engine died: {message}", file=sys.stderr, flush=True)
-            os._exit(EXIT_ENGINE_DEAD)  # Ray starts a new actor and tries the block again; an exception would end the job
+            os._exit(
+                EXIT_ENGINE_DEAD
+            )  # Ray starts a new actor and tries the block again; an exception would end the job
         return pa.Table.from_pylist([task.result() for task in started], schema=RESULTS)
 
     async def run_bundle(self, engine: Engine, bundle: dict[str, Any]) -> dict[str, object]:
@@ -75,9 +77,7 @@ class EngineStage:
     async def _load(self) -> Engine:
         async with self._loading:
             if self.engine is None:
-                self.adopt(
-                    await create_engine(self.model, tensor_parallel_size=self.placement.tensor_parallel_size)
-                )
+                self.adopt(await create_engine(self.model, tensor_parallel_size=self.placement.tensor_parallel_size))
             assert self.engine is not None
             return self.engine
 

@@ -98,7 +98,9 @@ class EvaluateStage(EngineStage):
         for group in groups:
             ask = group[0]
             view = view_text(text, ask.question.redactions)
-            messages = build_answer(ask.spec.method, ask.spec.layout, ask.question.language, view, ask.question.question)
+            messages = build_answer(
+                ask.spec.method, ask.spec.layout, ask.question.language, view, ask.question.question
+            )
             longest = max(longest, await engine.count_tokens(messages) or 0)
         each = 2 * max(ask.spec.sampling.max_tokens for group in groups for ask in group) + TURN_SLACK_TOKENS
         return longest, each + engine.block_size

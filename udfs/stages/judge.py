@@ -37,7 +37,9 @@ class RulesStage:
     def __call__(self, batch: pa.Table) -> pa.Table:
         rows = []
         for bundle in batch.to_pylist():
-            judgements = [made for question, response in pairs_of(bundle) for made in self.judge.score(response, question)]
+            judgements = [
+                made for question, response in pairs_of(bundle) for made in self.judge.score(response, question)
+            ]
             rows.append(result_row(bundle["bundle_id"], bundle["doc_id"], [], judgements, Tally()))
         return pa.Table.from_pylist(rows, schema=RESULTS)
 
@@ -61,11 +63,11 @@ class JudgeStage(EngineStage):
 
         async def one(pair: Pair, on_prefill: Callable[[], None]) -> list[Judgement]:
             question, response = pair
-            return await self.judge.judge(
-                response, question, text, engine, observe=tally.add, on_prefill=on_prefill
-            )
+            return await self.judge.judge(response, question, text, engine, observe=tally.add, on_prefill=on_prefill)
 
         async with self.admission.admit(shared + parallel * each):
             walk = [[functools.partial(one, pair) for pair in pairs]]
-            judgements = [made for group in await walk_prefix_tree(walk, parallel) for each_made in group for made in each_made]
+            judgements = [
+                made for group in await walk_prefix_tree(walk, parallel) for each_made in group for made in each_made
+            ]
         return result_row(bundle["bundle_id"], bundle["doc_id"], [], judgements, tally)

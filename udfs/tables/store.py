@@ -118,9 +118,9 @@ class Store:
         order = ["status"] if "status" in schema.names and table != "runs" else []
         wanted = list(dict.fromkeys([*(columns or schema.names), *keys, *order]))
         tables = [
-            pq.read_table(file.path, columns=wanted, filesystem=self._fs).select(wanted).cast(
-                pa.schema([schema.field(name) for name in wanted])
-            )
+            pq.read_table(file.path, columns=wanted, filesystem=self._fs)
+            .select(wanted)
+            .cast(pa.schema([schema.field(name) for name in wanted]))
             for file in self.files(table, part)
         ]
         empty = pa.schema([schema.field(name) for name in wanted]).empty_table()

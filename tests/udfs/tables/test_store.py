@@ -79,7 +79,7 @@ def test_require_datasets_unknown_names_those_that_are_there(store: Store) -> No
     with pytest.raises(UserError, match="ingest a dataset first"):
         store.require_datasets(["x"])
     Path(store.path("documents", "sample")).mkdir(parents=True)
-    with pytest.raises(UserError, match="unknown dataset 'x'.*ingested: sample"):
+    with pytest.raises(UserError, match=r"unknown dataset 'x'.*ingested: sample"):
         store.require_datasets(["x"])
 
 
