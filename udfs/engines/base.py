@@ -69,7 +69,7 @@ class OverLength(EngineError):
 
 
 class ProviderError(EngineError):
-    """A transient failure that outlasted the engine's own retries: rate limit, server error, timeout, cut connection."""
+    """A transient failure that outlasted the engine's own retries: rate limit, server error, timeout, cut line."""
 
 
 class Filtered(EngineError):

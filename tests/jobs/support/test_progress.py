@@ -1,0 +1,40 @@
+"""Progress lines."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from jobs.support.progress import Progress, duration
+from jobs.support.sink import Totals
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.4, "0 s"), (59.4, "59 s"), (61, "1 min 1 s"), (3600, "1 h 0 min"), (7500, "2 h 5 min")]
+)
+def test_duration_reads_as_people_say_it(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_progress_off_a_terminal_prints_plain_lines() -> None:
+    out = io.StringIO()
+    totals = Totals(bundles=2, calls=9, prompt_tokens=1000, cached_tokens=900, output_tokens=10)
+    totals.statuses["responses"].update(["ok", "ok", "over_length"])
+    with Progress("evaluate m", 4, 8, "responses", Console(file=out)) as progress:
+        progress.update(totals)
+    first, last = out.getvalue().splitlines()
+    assert first == "evaluate m: 4 bundles, 8 responses to do"
+    assert last.startswith("evaluate m: 2/4 bundles · 3/8 responses · ")
+    assert "90% of the prompt from cache" in last
+    assert "1 over_length" in last
+    assert "\x1b" not in out.getvalue()
+
+
+def test_progress_on_a_terminal_shows_one_live_line() -> None:
+    out = io.StringIO()
+    with Progress("evaluate m", 1, 1, "responses", Console(file=out, force_terminal=True, width=200)) as progress:
+        progress.update(Totals(bundles=1))
+    assert "1/1 bundles" in out.getvalue()
+    assert "to do" not in out.getvalue()

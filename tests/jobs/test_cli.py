@@ -1,0 +1,92 @@
+"""The door of every job: composed config → checked dataclass, errors → one line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs.cli import compose, to_dataclass
+from jobs.config import EvaluateConfig
+from jobs.support.runs import without_secrets
+from udfs.errors import UserError
+
+
+@dataclass(frozen=True)
+class Inner:
+    size: int
+    share: float = 0.5
+
+
+@dataclass(frozen=True)
+class Outer:
+    inner: Inner
+    names: tuple[str, ...]
+    mode: Literal["a", "b"] = "a"
+    note: str | None = None
+    extra: dict[str, Any] | None = None
+
+
+GOOD: dict[str, Any] = {"inner": {"size": 1}, "names": ["x"]}
+
+
+def test_to_dataclass_fills_defaults_and_nests() -> None:
+    built = to_dataclass(GOOD | {"extra": {"k": [1]}, "inner": {"size": 2, "share": 1}}, Outer)
+    assert built == Outer(Inner(2, 1.0), ("x",), extra={"k": [1]})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"colour": 1}, "unknown config key 'colour'; allowed here: inner, names"),
+        ({"inner": {"size": 1, "sise": 2}}, r"unknown config key 'inner\.sise'"),
+        ({"inner": {}}, r"'inner\.size' is missing"),
+        ({"inner": 3}, "inner must be a group of keys"),
+        ({"inner": {"size": "many"}}, r"inner\.size='many' must be of type int"),
+        ({"inner": {"size": True}}, r"inner\.size=True must be of type int"),
+        ({"names": "x"}, r"names must be a list such as '\[a,b\]'"),
+        ({"names": [None]}, r"names\[0\]=None must be of type str"),
+        ({"mode": "c"}, "mode='c' is not allowed; choose one of a, b"),
+        ({"names": "???"}, "'names' must be given: add names=…"),
+    ],
+)
+def test_to_dataclass_of_a_mistake_names_key_and_what_is_allowed(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        to_dataclass(GOOD | change, Outer)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.sampled_from(["inner", "names", "mode", "note", "extra", "other"]), json_values))
+def test_to_dataclass_of_anything_builds_or_says_why(values: dict[str, Any]) -> None:
+    try:
+        built = to_dataclass(values, Outer)
+    except UserError:
+        return  # said why; anything else is a defect
+    assert isinstance(built.inner.size, int)
+    assert all(isinstance(name, str) for name in built.names)
+
+
+def test_compose_evaluate_knows_its_keys() -> None:
+    config = compose("evaluate", EvaluateConfig, ["datasets=[sample]", "model=scripted"])
+    assert config.methods == ("zs", "zs_cot", "fs", "fs_cot")
+    assert set(EvaluateConfig.__dataclass_fields__) == {
+        "model", "datasets", "methods", "layout", "detector", "judge", "storage", "cluster", "split", "limit", "run",
+        "resume", "kv_share", "max_dialogues", "flush_rows", "flush_seconds",
+    }  # fmt: skip
+
+
+def test_without_secrets_hides_keys_and_keeps_names_of_variables() -> None:
+    config = {"model": {"api_key_env": "MY_KEY", "api_key": "sk-1", "max_tokens": 5}, "list": [{"password": "p"}]}
+    assert without_secrets(config) == {
+        "model": {"api_key_env": "MY_KEY", "api_key": "(not stored)", "max_tokens": 5},
+        "list": [{"password": "(not stored)"}],
+    }
