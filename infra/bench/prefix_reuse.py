@@ -31,6 +31,7 @@ from udfs.records import Question
 from udfs.stages.engine_stage import EnginePlacement
 from udfs.stages.evaluate import EvaluateStage
 from udfs.stages.results import Tally
+from udfs.stages.watch import NoWatch
 
 METHODS = ("zs", "zs_cot", "fs", "fs_cot")
 BLOCK = 128
@@ -88,7 +89,7 @@ async def as_bundles(
     engine: Engine, model: dict[str, Any], specs: dict[str, DialogueSpec], cases: Sequence[Case]
 ) -> dict[str, Any]:
     """The evaluation stage itself, every bundle handed to it at once: it admits, leads and walks."""
-    stage = EvaluateStage(model, EnginePlacement(1, KV_SHARE), _never, specs, "bench")
+    stage = EvaluateStage(model, EnginePlacement(1, KV_SHARE), NoWatch(), specs, "bench")
     stage.adopt(engine)
     started = time.perf_counter()
     rows = await asyncio.gather(*(stage.run_bundle(engine, _bundle(case, specs)) for case in cases))
@@ -134,10 +135,6 @@ def _figures(totals: dict[str, int], seconds: float) -> dict[str, Any]:
         "computed_over_bound": computed / totals["bound_tokens"],
         "computed_over_block_bound": computed / totals["bound_block_tokens"],
     }
-
-
-def _never(error: str) -> None:
-    raise RuntimeError(error)
 
 
 async def _cases(engine: Engine, arguments: argparse.Namespace, salt: str) -> list[Case]:

@@ -89,7 +89,8 @@ class Evaluation:
             },
         )
         plan = self._plan(owed)
-        return self._record("evaluate", self.name, "responses", owed, plan, cluster.stream_actors(plan, stage))
+        results = cluster.stream_actors(plan, stage)
+        return self._record("evaluate", self.name, "responses", owed, plan, results, cluster)
 
     def judge(self, judge: Judge, owed: Owed, cluster: Cluster) -> Totals:
         """A judging stage: the rules as plain tasks; a model on actors of its own, the evaluated one released."""
@@ -101,14 +102,21 @@ class Evaluation:
             model = self.judge_model or self.config.model
             arguments = {"model": model, "placement": self.placement, "judge": judge}
             results = cluster.stream_actors(plan, ActorStage(JudgeStage, arguments))
-        return self._record("judge", judge.name, "judgements", owed, plan, results)
+        return self._record("judge", judge.name, "judgements", owed, plan, results, cluster)
 
     def _plan(self, owed: Owed, reads_text: bool = True) -> list[pa.Table]:
         places = locate_documents(self.store, self.config.datasets)
         return plan_blocks(places, owed.items, self.config.max_dialogues, reads_text)
 
     def _record(
-        self, job: str, model: str, table: str, owed: Owed, plan: list[pa.Table], results: Iterable[pa.Table]
+        self,
+        job: str,
+        model: str,
+        table: str,
+        owed: Owed,
+        plan: list[pa.Table],
+        results: Iterable[pa.Table],
+        cluster: Cluster,
     ) -> Totals:
         """Stream results into their tables with progress, and leave a row in `runs` however it ends."""
         if not owed.rows:
@@ -118,7 +126,7 @@ class Evaluation:
         sink = Sink(self.store, self.run, self.config.flush_rows, self.config.flush_seconds)
         status, error = "failed", None
         try:
-            with sink, Progress(f"{job} {model}", bundles, owed.rows, table) as progress:
+            with sink, Progress(f"{job} {model}", bundles, owed.rows, table, cluster.in_flight) as progress:
                 for totals in sink.take(results):
                     progress.update(totals)
             status = "ok"

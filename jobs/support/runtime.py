@@ -19,8 +19,10 @@ from ray.data.exceptions import UserCodeException  # type: ignore[attr-defined] 
 from ray.exceptions import RayError
 
 from jobs.config import ClusterConfig
+from jobs.support.board import BoardWatch, new_board, read_board
 from udfs.bundles import AttachDocuments
 from udfs.errors import RunFailed, UserError
+from udfs.stages.watch import Flight
 
 MIB = 1024 * 1024
 TARGET_BLOCK_BYTES = 16 * MIB
@@ -35,17 +37,6 @@ class ActorStage:
     arguments: dict[str, Any] = field(default_factory=dict)
 
 
-class _Deaths:
-    """Counts engines that died, for all actors of a stage."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def add(self) -> int:
-        self.count += 1
-        return self.count
-
-
 class Cluster:
     """Ray for one job: started (or joined) when the first stage needs it, left when the `with` block ends.
 
@@ -57,6 +48,7 @@ class Cluster:
     def __init__(self, config: ClusterConfig, root: str) -> None:
         self.config, self.root = config, root
         self._ours = False
+        self._board: Any = None
 
     def __enter__(self) -> Self:
         return self
@@ -87,7 +79,7 @@ class Cluster:
             )
             .map_batches(
                 stage.stage,
-                fn_constructor_kwargs={**stage.arguments, "engine_died": self._death_counter()},
+                fn_constructor_kwargs={**stage.arguments, "watch": BoardWatch(self._new_board(), config.max_restarts)},
                 batch_format="pyarrow",
                 batch_size=None,
                 compute=ActorPoolStrategy(
@@ -99,7 +91,10 @@ class Cluster:
                 num_gpus=config.actor_gpus * config.tensor_parallel_size,
             )
         )
-        yield from _results(dataset)
+        try:
+            yield from _results(dataset)
+        finally:
+            self._board = None
 
     def stream_tasks(self, plan: list[pa.Table], stage: Callable[[pa.Table], pa.Table]) -> Iterator[pa.Table]:
         """plan → a stage without a model, as CPU tasks; RESULTS tables as they come."""
@@ -113,23 +108,13 @@ class Cluster:
         )
         yield from _results(dataset)
 
-    def _death_counter(self) -> Callable[[str], None]:
-        """What an engine stage calls before its actor exits: raises once engines died too often.
+    def in_flight(self) -> Flight | None:
+        """What the engine stage that runs has done so far, recorded or not; None when none runs."""
+        return read_board(self._board) if self._board is not None else None
 
-        Ray starts an actor anew without end, and a lost spot node must never count; an engine that dies by itself
-        again and again (a broken model, a poisonous bundle) must end the run.
-        """
-        counter: Any = ray.remote(num_cpus=0)(_Deaths).remote()
-        limit = self.config.max_restarts
-
-        def engine_died(error: str) -> None:
-            deaths: int = ray.get(counter.add.remote())
-            if deaths > limit:
-                raise RunFailed(
-                    f"the engine died {deaths} times (cluster.max_restarts={limit}); the last error: {error}"
-                )
-
-        return engine_died
+    def _new_board(self) -> Any:
+        self._board = new_board()
+        return self._board
 
     def _start(self) -> None:
         if not ray.is_initialized():

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from udfs.engines.base import Message, TokenIds
-from udfs.engines.tokenization import IncrementalTokenizer, offset_tokenizer
+from udfs.engines.tokenization import IncrementalTokenizer, can_reuse, offset_tokenizer
 from udfs.errors import UserError
 
 
@@ -38,7 +38,9 @@ class ChatTokenizer:
         self._where = where
         self._template = Path(template_file).expanduser().read_text(encoding="utf-8") if template_file else None
         backend = getattr(tokenizer, "backend_tokenizer", None)
-        self._incremental = IncrementalTokenizer(offset_tokenizer(backend)) if backend is not None else None
+        self._incremental = (
+            IncrementalTokenizer(offset_tokenizer(backend), can_reuse(backend)) if backend is not None else None
+        )
         if backend is not None and self._template is None and not getattr(tokenizer, "chat_template", None):
             raise UserError(
                 f"{where} has no chat template; give a file with one: model.chat_template=/path/to/template.jinja"

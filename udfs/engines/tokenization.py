@@ -4,10 +4,12 @@ Everything that is asked of a document starts with the document, and tokenising 
 reply. `IncrementalTokenizer` keeps the tokens of recent texts. For a new text it finds the longest common beginning
 with one of them, tokenises again only from a seam near the end of that beginning, and takes the rest over.
 
-Why the result is exact. Tokenizers cut a text into words first and then each word into tokens, and both look at a few
-characters around a place at most. A seam is a place where every kind of splitter in use cuts whatever stands further
-away (`_SEAM`). The text is tokenised again from one seam, and joined at a later one; between the two, `OVERLAP`
-tokens at least must be equal in id and position to those that are taken over, otherwise the whole text is tokenised.
+Why the result is exact. BPE merges neighbours only: where no merge reaches across a place, the two sides do not know
+of each other. (The most likely segmentation of a Unigram model does know: `can_reuse` leaves those out.) Tokenizers
+cut a text into words first and then each word into tokens, and both look at a few characters around a place at most.
+A seam is a place where every kind of splitter in use cuts whatever stands further away (`_SEAM`). The text is
+tokenised again from one seam, and joined at a later one; between the two, `OVERLAP` tokens at least must be equal in
+id and position to those that are taken over, otherwise the whole text is tokenised.
 """
 
 from __future__ import annotations
@@ -63,16 +65,21 @@ class IncrementalTokenizer:
 
     Args:
         whole: tokenises a text from scratch.
+        reuse: false for tokenizers of which `can_reuse` says no: every text is tokenised whole.
     """
 
-    def __init__(self, whole: OffsetTokenizer) -> None:
+    def __init__(self, whole: OffsetTokenizer, reuse: bool = True) -> None:
         self._whole = whole
+        self._reuse = reuse
         self._kept: OrderedDict[int, _Kept] = OrderedDict()
         self._next = 0
         self.counts = Counts()
 
     def tokenize(self, text: str) -> TokenIds:
         """The token ids of `text`, shape (n,)."""
+        if not self._reuse:
+            self.counts.tokenised += len(text)
+            return self._whole(text)[0]
         key, common = self._best(text)
         joined = self._join(text, self._kept[key], common) if key is not None else None
         if joined is None:
@@ -155,6 +162,11 @@ def common_characters(left: str, right: str) -> int:
         else:
             high = middle
     return low
+
+
+def can_reuse(backend: Any) -> bool:
+    """Whether a `tokenizers.Tokenizer` gives a text the same tokens whatever stands far away: BPE does."""
+    return type(backend.model).__name__ == "BPE"
 
 
 def offset_tokenizer(backend: Any) -> OffsetTokenizer:

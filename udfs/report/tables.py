@@ -291,9 +291,10 @@ def statuses(found: Lookup, names: Sequence[str]) -> Grid:
     for row in found.rows("status.ok"):
         shares = [found.cell(row, f"status.{name}") for name in names]
         total = shares[0].n or 0
+        shares.append(found.cell(row, "turns.cut_rate"))
         counts = [Cell(round(float(cell.value or 0) * total), unit="integer") for cell in shares]
         rows.append(Row(found.labels(row)[:-1], (Cell(total, unit="integer"), *counts), link=viewer_link(row)))
-    columns = (("", "responses"), *(("", name) for name in names))
+    columns = (("", "responses"), *(("", name) for name in names), ("", "cut at max_tokens"))
     return Grid("Statuses", found.label_names()[:-1], columns, tuple(rows))
 
 

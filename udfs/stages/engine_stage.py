@@ -14,11 +14,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from udfs.engines.base import Engine, EngineDead
+from udfs.engines.base import Completion, Engine, EngineDead
 from udfs.engines.config import model_config
 from udfs.engines.factory import create_engine
 from udfs.scheduling import Admission
-from udfs.stages.results import RESULTS
+from udfs.stages.results import RESULTS, Tally
+from udfs.stages.watch import Watch
 
 EXIT_ENGINE_DEAD = 70
 CLOSE_SECONDS = 30
@@ -38,15 +39,13 @@ class EngineStage:
     Args:
         model: the model's config, as under conf/model.
         placement: see `EnginePlacement`.
-        engine_died: told of an engine's death before the actor exits; raises to end the run instead.
+        watch: told of every completion and row, and of an engine's death.
     """
 
-    def __init__(
-        self, model: Mapping[str, Any], placement: EnginePlacement, engine_died: Callable[[str], None]
-    ) -> None:
+    def __init__(self, model: Mapping[str, Any], placement: EnginePlacement, watch: Watch) -> None:
         self.model = model_config(dict(model))
         self.placement = placement
-        self.engine_died = engine_died
+        self.watch = watch
         self.engine: Engine | None = None
         self.admission = Admission(None)
         self._loading = asyncio.Lock()
@@ -63,12 +62,22 @@ class EngineStage:
             if dead is None:
                 raise failures.exceptions[0] from failures
             message = str(dead.exceptions[0])
-            self.engine_died(message)  # raises when that was once too often
+            self.watch.engine_died(message)  # raises when that was once too often
             print(f"engine died: {message}", file=sys.stderr, flush=True)
             os._exit(
                 EXIT_ENGINE_DEAD
             )  # Ray starts a new actor and tries the block again; an exception would end the job
+        self.watch.flush()
         return pa.Table.from_pylist([task.result() for task in started], schema=RESULTS)
+
+    def observer(self, tally: Tally) -> Callable[[Completion], None]:
+        """What dialogues and judges call with each completion: counts it for the bundle and for the watch."""
+
+        def observe(completion: Completion) -> None:
+            tally.add(completion)
+            self.watch.completed(completion)
+
+        return observe
 
     async def run_bundle(self, engine: Engine, bundle: dict[str, Any]) -> dict[str, object]:
         """Everything asked of one document; a row of RESULTS."""

@@ -19,6 +19,7 @@ from udfs.scheduling import parallel_within, walk_prefix_tree
 from udfs.schema import PERMANENT
 from udfs.stages.engine_stage import EnginePlacement, EngineStage
 from udfs.stages.results import Tally, result_row
+from udfs.stages.watch import Watch
 
 TURN_SLACK_TOKENS = 128
 """The second turn's request and the question itself, beside the two answers."""
@@ -46,12 +47,12 @@ class EvaluateStage(EngineStage):
         self,
         model: Mapping[str, Any],
         placement: EnginePlacement,
-        engine_died: Callable[[str], None],
+        watch: Watch,
         specs: Mapping[str, DialogueSpec],
         run: str,
         judge: LlmJudge | None = None,
     ) -> None:
-        super().__init__(model, placement, engine_died)
+        super().__init__(model, placement, watch)
         self.specs = dict(specs)
         self.run = run
         self.judge: Judge | None = judge
@@ -60,6 +61,7 @@ class EvaluateStage(EngineStage):
         tally = Tally(engine.block_size)
         text = bundle["text"]
         groups = self._groups(bundle)
+        observe = self.observer(tally)
         asks = [ask for group in groups for ask in group]
         prefix, each = await self._tokens(engine, text, groups)
         parallel = parallel_within(self.admission.capacity, prefix, each, len(asks))
@@ -68,7 +70,8 @@ class EvaluateStage(EngineStage):
 
             async def one(ask: Ask, on_prefill: Callable[[], None]) -> tuple[Response, list[Judgement]]:
                 nonlocal remaining
-                result = await self._dialogue(engine, text, ask, tally.add, on_prefill)
+                result = await self._dialogue(engine, text, ask, observe, on_prefill)
+                self.watch.row(result[0].status)
                 remaining -= 1
                 if remaining < parallel:
                     give_back(each)

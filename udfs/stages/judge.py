@@ -17,6 +17,7 @@ from udfs.records import Judgement, Question, Response
 from udfs.scheduling import parallel_within, walk_prefix_tree
 from udfs.stages.engine_stage import EnginePlacement, EngineStage
 from udfs.stages.results import RESULTS, Tally, result_row
+from udfs.stages.watch import Watch
 
 Pair = tuple[Question, Response]
 
@@ -47,14 +48,13 @@ class RulesStage:
 class JudgeStage(EngineStage):
     """Columns read: PLAN and `text`. Gives RESULTS."""
 
-    def __init__(
-        self, model: Mapping[str, Any], placement: EnginePlacement, engine_died: Callable[[str], None], judge: Judge
-    ) -> None:
-        super().__init__(model, placement, engine_died)
+    def __init__(self, model: Mapping[str, Any], placement: EnginePlacement, watch: Watch, judge: Judge) -> None:
+        super().__init__(model, placement, watch)
         self.judge = judge
 
     async def run_bundle(self, engine: Engine, bundle: dict[str, Any]) -> dict[str, object]:
         tally = Tally(engine.block_size)
+        observe = self.observer(tally)
         text = bundle["text"]
         pairs = pairs_of(bundle)
         each = self.model.sampling.max_tokens * 2 + 1024 + engine.block_size
@@ -63,7 +63,10 @@ class JudgeStage(EngineStage):
 
         async def one(pair: Pair, on_prefill: Callable[[], None]) -> list[Judgement]:
             question, response = pair
-            return await self.judge.judge(response, question, text, engine, observe=tally.add, on_prefill=on_prefill)
+            made = await self.judge.judge(response, question, text, engine, observe=observe, on_prefill=on_prefill)
+            for judgement in made:
+                self.watch.row(judgement.status)
+            return made
 
         async with self.admission.admit(shared + parallel * each):
             walk = [[functools.partial(one, pair) for pair in pairs]]

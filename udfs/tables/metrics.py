@@ -6,6 +6,7 @@
 - response_class.*: shares of incorrect, direct_refusal, reasoned_answer over unanswerable questions (Table 7).
 - <measure>.parse_failure_rate: judgements that could not be read, over judged responses.
 - reformulation.*, turns.mean: of the dialogue itself; `judge` is the detector that decided on turn 2.
+- turns.cut_rate: responses with a turn that ended at the token limit (sampling.max_tokens), not by itself.
 - status.*: shares of the responses' statuses.
 """
 
@@ -144,6 +145,8 @@ def _dialogue(rows: pl.DataFrame) -> Iterator[pl.DataFrame]:
         Ratio("turns.mean", pl.col("n_turns"), every, every, proportion=False),
     ):
         yield _sums(detected, ratio, Slice())
+    cut = Ratio("turns.cut_rate", pl.col("cut"), every, every, ok=every)
+    yield _sums(rows.with_columns(judge=pl.lit(ALL)), cut, Slice())
     for status in Status:
         share = Ratio(f"status.{status}", pl.col("status") == status, every, every, ok=every)
         yield _sums(rows.with_columns(judge=pl.lit(ALL)), share, Slice())

@@ -74,6 +74,7 @@ def response_rows(responses: pl.DataFrame, questions: pl.DataFrame, documents: p
     return rows.with_columns(
         ok=pl.col("status") == Status.OK,
         n_turns=pl.col("turns").list.len().cast(pl.Int64),
+        cut=pl.col("turns").list.eval(pl.element().struct.field("finish_reason") == "length").list.any(),
     ).drop("turns", "created_at")
 
 

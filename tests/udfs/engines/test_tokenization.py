@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from tests.conftest import SMOLLM2, package_weights
-from udfs.engines.tokenization import MARGIN, IncrementalTokenizer, common_characters, offset_tokenizer
+from udfs.engines.tokenization import MARGIN, IncrementalTokenizer, can_reuse, common_characters, offset_tokenizer
 
 EN = (
     "The council met on the 14th of May 1987 to settle the matter. Nobody had expected a quarrel; yet by noon, "
@@ -72,7 +72,7 @@ def smollm2() -> Tokenizer:
     return Tokenizer.from_file(f"{package_weights(SMOLLM2).path}/tokenizer.json")
 
 
-BUILDERS: tuple[Callable[[], Tokenizer], ...] = (byte_level, sentencepiece_bpe, unigram, smollm2)
+BUILDERS: tuple[Callable[[], Tokenizer], ...] = (byte_level, sentencepiece_bpe, smollm2)
 
 
 @cache
@@ -150,6 +150,20 @@ def test_tokenize_second_question_takes_the_document_over(builder: Callable[[], 
     np.testing.assert_array_equal(incremental.tokenize(text), whole(text)[0])
     assert incremental.counts.tokenised - before < 2000
     assert incremental.counts.reused > 0.9 * len(document)
+
+
+def test_can_reuse_bpe_alone() -> None:
+    assert all(can_reuse(built(builder)) for builder in BUILDERS)
+    assert not can_reuse(built(unigram))
+
+
+def test_tokenize_without_reuse_is_whole_every_time() -> None:
+    incremental = IncrementalTokenizer(offset_tokenizer(built(unigram)), reuse=False)
+    incremental.tokenize(EN * 10)
+    np.testing.assert_array_equal(
+        incremental.tokenize(EN * 10 + "x"), offset_tokenizer(built(unigram))(EN * 10 + "x")[0]
+    )
+    assert incremental.counts.reused == 0
 
 
 def test_tokenize_same_text_again_tokenises_nothing() -> None:
