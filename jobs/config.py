@@ -10,6 +10,7 @@ from omegaconf import OmegaConf
 
 from udfs.errors import UserError
 
+RETRYABLE = ("over_length", "parse_failure", "filtered")
 MODELS = Path(__file__).resolve().parent.parent / "conf" / "model"
 
 
@@ -111,6 +112,7 @@ class EvaluateConfig:
     limit: int | None
     run: str
     resume: bool
+    retry: tuple[str, ...]
     kv_share: float
     max_dialogues: int
     flush_rows: int
@@ -119,6 +121,8 @@ class EvaluateConfig:
     def __post_init__(self) -> None:
         require(len(self.datasets) > 0, "datasets", list(self.datasets), "name at least one ingested dataset")
         require(len(self.methods) > 0, "methods", list(self.methods), "name at least one prompt method")
+        for status in self.retry:
+            require(status in RETRYABLE, "retry", status, f"one of {', '.join(RETRYABLE)}")
         require(self.limit is None or self.limit >= 1, "limit", self.limit, "at least 1, or null for all")
         require(0 < self.kv_share <= 1, "kv_share", self.kv_share, "more than 0 and at most 1")
         require(self.max_dialogues >= 1, "max_dialogues", self.max_dialogues, "at least 1")

@@ -20,7 +20,7 @@ def evaluate(config: EvaluateConfig) -> None:
     """Check everything that can be checked, then ask, judge and record what is owed."""
     run = prepare(config)
     questions = select_questions(run.store, config.datasets, config.split, config.limit)
-    owed = owed_responses(run.store, questions, run.specs, run.name, run.revision, run.run)
+    owed = owed_responses(run.store, questions, run.specs, run.name, run.revision, run.run, config.retry)
     run.check(owed)
     with Cluster(config.cluster, run.store.root) as cluster:
         asked = run.ask(owed, cluster)

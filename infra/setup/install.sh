@@ -52,7 +52,7 @@ rm -f "$stamp"
 from=()
 [ "$engine" = gpu ] || mapfile -t from < <(torch_source "$version")
 echo "setup: installing .[$engine,dev] (torch: ${from[*]:-package index})"
-"$venv/bin/python" -m uv pip install --python "$venv/bin/python" --no-progress \
+"$venv/bin/python" -m uv pip install --python "$venv/bin/python" --no-progress --compile-bytecode \
   --editable ".[$engine,dev]" --constraints "infra/setup/constraints-$engine.txt" \
   --excludes "infra/setup/excludes-$engine.txt" "${from[@]}"
 echo "$fingerprint" >"$stamp"

@@ -43,6 +43,7 @@ class BoardWatch:
         self.board, self.max_deaths = board, max_deaths
         self._part = Flight()
         self._last = 0.0
+        self._end: RunFailed | None = None
 
     def completed(self, completion: Completion) -> None:
         self._part.add_completion(completion)
@@ -57,9 +58,13 @@ class BoardWatch:
         self._part, self._last = Flight(), time.monotonic()
 
     def engine_died(self, error: str) -> None:
-        deaths: int = ray.get(self.board.add_death.remote())
-        if deaths > self.max_deaths:
-            raise RunFailed(f"the engine died {deaths} times (cluster.max_restarts={self.max_deaths}), last: {error}")
+        if self._end is None:  # every block in flight tells of the same death
+            deaths: int = ray.get(self.board.add_death.remote())
+            if deaths <= self.max_deaths:
+                return
+            limit = f"cluster.max_restarts={self.max_deaths}"
+            self._end = RunFailed(f"the engine died {deaths} times ({limit}), last: {error}")
+        raise self._end
 
     def _report(self) -> None:
         if time.monotonic() - self._last >= REPORT_SECONDS:

@@ -63,9 +63,15 @@ def select_questions(store: Store, datasets: Sequence[str], split: str | None, l
 
 
 def owed_responses(
-    store: Store, questions: pl.DataFrame, specs: Mapping[str, DialogueSpec], model: str, revision: str, run: str
+    store: Store,
+    questions: pl.DataFrame,
+    specs: Mapping[str, DialogueSpec],
+    model: str,
+    revision: str,
+    run: str,
+    retry: Sequence[str] = (),
 ) -> Owed:
-    """Dialogues that `run` has no permanent row of yet."""
+    """Dialogues that `run` has no permanent row of yet, or one of a status in `retry`."""
     records = {row["question_id"]: row for row in questions.to_dicts()}
     expected = pl.DataFrame(
         [
@@ -77,7 +83,7 @@ def owed_responses(
         orient="row",
     )
     recorded = store.read("responses", ["response_id", "status"], part=run)
-    recorded = recorded.filter(pl.col("status").is_in([str(status) for status in PERMANENT]))
+    recorded = recorded.filter(pl.col("status").is_in([str(s) for s in PERMANENT if s not in retry]))
     owed = expected.join(recorded, on="response_id", how="anti", maintain_order="left")
     items: Items = {}
     for (question_id,), asks in owed.group_by("question_id", maintain_order=True):

@@ -176,5 +176,7 @@ def root_cause(error: BaseException) -> str:
     text = str(error)
     causes = [found for found in _CAUSE.finditer(text) if not found[0].startswith("ray.")]
     found = causes[0] if causes else None
+    if found and found["name"] in (RunFailed.__name__, UserError.__name__):
+        return found["text"]  # written for people already
     line = f"{found['name']}: {found['text']}" if found else " ".join(text.split())
     return line if len(line) <= MAX_CAUSE_CHARS else line[:MAX_CAUSE_CHARS] + " …"

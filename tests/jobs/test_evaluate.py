@@ -28,7 +28,7 @@ QUESTIONS = 144
 @pytest.fixture(scope="module", autouse=True)
 def ray_cluster() -> object:
     """One Ray for the module; jobs use the one that is there."""
-    ray.init(num_cpus=8, object_store_memory=200 * 2**20, include_dashboard=False, log_to_driver=False)
+    ray.init(num_cpus=4, object_store_memory=200 * 2**20, include_dashboard=False, log_to_driver=False)
     yield
     ray.shutdown()
 
@@ -125,6 +125,8 @@ def test_evaluate_over_length_is_counted_and_not_asked_again(root: str, tmp_path
     before = calls(log)
     evaluate(config(root, *given))
     assert calls(log) == before
+    evaluate(config(root, "retry=[over_length]", "model.sampling.max_tokens=64"))
+    assert Store(root).read("responses")["status"].unique().to_list() == ["ok"]
 
 
 def test_evaluate_judge_of_another_model_is_a_stage_of_its_own(root: str) -> None:
@@ -243,6 +245,20 @@ def test_evaluate_stopped_in_the_middle_goes_on_where_it_was(root: str, tmp_path
     assert responses.height == QUESTIONS * 2
     assert responses["response_id"].n_unique() == QUESTIONS * 2
     assert responses["status"].unique().to_list() == ["ok"]
+
+
+def test_evaluate_goes_on_after_an_engine_died(root: str, tmp_path: Path) -> None:
+    evaluate(config(root, f"model.call_log={tmp_path / 'calls'}", "model.die_after=60", "model.deaths=2"))
+    responses = Store(root).read("responses")
+    assert responses.height == QUESTIONS * 2
+    assert responses["status"].unique().to_list() == ["ok"]
+    assert len((tmp_path / "calls.deaths").read_bytes()) == 2
+
+
+def test_evaluate_ends_when_the_engine_dies_again_and_again(root: str, tmp_path: Path) -> None:
+    mortal = ("model.die_after=5", "model.deaths=1000", "cluster.max_restarts=2")
+    with pytest.raises(RunFailed, match=r"the engine died 3 times \(cluster\.max_restarts=2\).*scripted death"):
+        evaluate(config(root, f"model.call_log={tmp_path / 'calls'}", *mortal))
 
 
 def test_evaluate_with_a_failing_stage_ends_with_its_cause(root: str, tmp_path: Path) -> None:

@@ -159,6 +159,10 @@ class ScriptedModel:
     """Share of the judgements that say what the rules say."""
     call_log: str | None = None
     """A file that gets one line `request_id<TAB>purpose` per call, from every process."""
+    die_after: int | None = None
+    """The engine dies at a process's call of this number, `deaths` times in all; needs `call_log`, beside which
+    `<call_log>.deaths` keeps count."""
+    deaths: int = 1
     kv_tokens: int | None = None
     block_size: int = 128
 
@@ -173,6 +177,9 @@ class ScriptedModel:
         ):  # fmt: skip
             checks.number(key, getattr(self, key), 0, 1)
         checks.text("call_log", self.call_log, optional=True)
+        checks.integer("die_after", self.die_after, 1, optional=True)
+        checks.integer("deaths", self.deaths, 0)
+        checks.require("die_after", self.die_after, not self.die_after or bool(self.call_log), "null without call_log")
         checks.integer("kv_tokens", self.kv_tokens, 1, optional=True)
         checks.integer("block_size", self.block_size, 1)
 

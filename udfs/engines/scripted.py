@@ -13,10 +13,11 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from udfs.engines import schema_instance
-from udfs.engines.base import Completion, Message, OverLength, Prompt, ProviderError, Sampling
+from udfs.engines.base import Completion, EngineDead, Message, OverLength, Prompt, ProviderError, Sampling
 from udfs.engines.config import ScriptedModel
 from udfs.engines.estimate import estimate_tokens
 from udfs.identity import content_hash
@@ -45,6 +46,7 @@ class ScriptedEngine:
         self._config = config
         self._revision = revision(config)
         self._log: int | None = None
+        self._calls = 0
         if config.call_log is not None:
             os.makedirs(os.path.dirname(os.path.abspath(config.call_log)), exist_ok=True)
             self._log = os.open(config.call_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
@@ -86,6 +88,7 @@ class ScriptedEngine:
             )
         if self._log is not None:
             os.write(self._log, f"{prompt.request_id}\t{prompt.purpose}\n".encode())
+        self._die_when_due()
         await asyncio.sleep(self._config.delay_s)
         if self._draw(prompt, "error") < self._config.error_rate:
             raise ProviderError(f"scripted error (model.error_rate={self._config.error_rate})")
@@ -110,6 +113,17 @@ class ScriptedEngine:
         if self._log is not None:
             os.close(self._log)
             self._log = None
+
+    def _die_when_due(self) -> None:
+        """Raise EngineDead at call `die_after` of this process, as long as fewer than `deaths` have been counted."""
+        self._calls += 1
+        config = self._config
+        if config.die_after is None or config.call_log is None or self._calls < config.die_after:
+            return
+        with Path(f"{config.call_log}.deaths").open("ab+") as count:
+            if count.tell() < config.deaths:
+                count.write(b"x")
+                raise EngineDead(f"scripted death at call {self._calls}")
 
     def _draw(self, prompt: Prompt, what: str) -> float:
         """A number in [0, 1) that depends on the seed, the request and what it is drawn for."""
