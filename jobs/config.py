@@ -61,25 +61,19 @@ class ClusterConfig:
         )
 
 
-@dataclass(frozen=True)
-class ModelChoice:
-    """The name of a config under conf/model, for where a second model is named (a judge)."""
+def load_model(name: str) -> dict[str, Any]:
+    """A config under conf/model as a plain mapping, for where a second model is named (a judge).
 
-    name: str
-
-    def load(self) -> dict[str, Any]:
-        """The config as a plain mapping.
-
-        Raises:
-            UserError: there is none of that name.
-        """
-        file = MODELS / f"{self.name}.yaml"
-        if not file.is_file():
-            known = ", ".join(sorted(path.stem for path in MODELS.glob("*.yaml")))
-            raise UserError(f"unknown model {self.name!r}; configs under conf/model: {known}")
-        loaded = OmegaConf.to_container(OmegaConf.load(file), resolve=True)
-        assert isinstance(loaded, dict)
-        return {str(key): value for key, value in loaded.items()}
+    Raises:
+        UserError: there is none of that name.
+    """
+    file = MODELS / f"{name}.yaml"
+    if not file.is_file():
+        known = ", ".join(sorted(path.stem for path in MODELS.glob("*.yaml")))
+        raise UserError(f"unknown model {name!r}; configs under conf/model: {known}")
+    loaded = OmegaConf.to_container(OmegaConf.load(file), resolve=True)
+    assert isinstance(loaded, dict)
+    return {str(key): value for key, value in loaded.items()}
 
 
 @dataclass(frozen=True)

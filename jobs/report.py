@@ -17,12 +17,14 @@ from jobs.cli import job
 from jobs.config import StorageConfig, require
 from udfs.report.files import ReportFolder, write_viewer
 from udfs.report.markdown import to_markdown
+from udfs.report.notices import Counts
 from udfs.report.page import metrics_page
-from udfs.report.sections import Counts, build_report
+from udfs.report.sections import build_report
 from udfs.tables.comparisons import comparisons
+from udfs.tables.expected import planned_cells
 from udfs.tables.facts import run_facts
 from udfs.tables.metrics import metrics
-from udfs.tables.observations import DOCUMENT_COLUMNS, latest, response_rows
+from udfs.tables.observations import DOCUMENT_COLUMNS, latest, latest_judgements, response_rows
 from udfs.tables.selection import chosen, which_run
 from udfs.tables.store import Store
 
@@ -57,15 +59,22 @@ def report(config: ReportConfig, compact: bool = False) -> str:
     run = which_run(store, config.run)
     every = chosen(store.read("responses", part=run), config.datasets, config.models)
     responses = latest(every)
-    judgements = store.read("judgements", part=run)
+    judged = store.read("judgements", part=run).join(responses.select("response_id"), on="response_id", how="semi")
+    judgements = latest_judgements(judged)
     questions = store.read("questions").join(responses.select("question_id").unique(), on="question_id", how="semi")
     rows = response_rows(responses, questions, store.read("documents", DOCUMENT_COLUMNS))
 
-    measured = metrics(rows, judgements, run, config.resamples, config.seed)
-    compared = comparisons(rows, judgements, config.resamples, config.seed)
-    facts = run_facts(store.read("runs").filter(pl.col("run") == run))
+    runs = store.read("runs").filter(pl.col("run") == run)
+    planned = planned_cells(runs, config.datasets, config.models)
+    measured = metrics(rows, judgements, run, config.resamples, config.seed, planned)
+    compared = comparisons(rows, judgements, config.resamples, config.seed, planned)
+    facts = run_facts(runs, config.models)
     counts = Counts(
-        rows.height, rows["question_id"].n_unique(), rows["doc_id"].n_unique(), every.height - responses.height
+        rows.height,
+        rows["question_id"].n_unique(),
+        rows["doc_id"].n_unique(),
+        every.height - responses.height,
+        judged.height - judgements.height,
     )
     made = build_report(run, measured, compared, facts, counts, datetime.now(UTC))
 

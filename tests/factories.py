@@ -133,7 +133,10 @@ def make_run(run: str = "main", number: int = 0, **given: Any) -> dict[str, Any]
         "git_commit": "abc1234",
         "bound_tokens": 180,
         "bound_block_tokens": 190,
+        "bounded_computed_tokens": 200,
         "computed_over_bound": 200 / 180,
+        "start_id": content_hash("start", run, number),
+        "cells": None,
         "error": None,
     }
     return values | given

@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 from typing import TypeVar
 
 T = TypeVar("T")
+Dialogue = Callable[[Callable[[], None]], Awaitable[T]]
 
 
 class Admission:
@@ -84,44 +85,49 @@ def parallel_within(budget: int | None, prefix_tokens: int, tokens_each: int, wa
     return max(1, min(wanted, (budget - prefix_tokens) // max(1, tokens_each)))
 
 
-async def walk_prefix_tree(
-    groups: Sequence[Sequence[Callable[[Callable[[], None]], Awaitable[T]]]], parallel: int
-) -> list[list[T]]:
-    """Run every dialogue of a bundle, leads first; results in the shape of `groups`.
+async def walk_prefix_tree(views: Sequence[Sequence[Sequence[Dialogue[T]]]], parallel: int) -> list[T]:
+    """Run every dialogue of a bundle, leads first; results in the order of the walk.
+
+    The first dialogue leads the bundle: whatever it shares with the others is then in the cache. The first of each
+    view leads that view, the first of each group its group, and all others wait for their group's lead.
 
     Args:
-        groups: dialogues that share a prefix beyond the document (one view and method), in the order to walk. Each
-            dialogue takes a function to call when its first prompt is in the cache (`Engine.complete(on_prefill=)`);
-            it counts as called when the dialogue ends, however it ends.
+        views: groups by view (a document with the same cuts), dialogues by group (one method), in the order to walk.
+            Each dialogue takes a function to call when its first prompt is in the cache
+            (`Engine.complete(on_prefill=)`); it counts as called when the dialogue ends, however it ends.
         parallel: dialogues in flight at once, at least 1.
 
     Raises:
         Whatever a dialogue raises; the others are cancelled first.
     """
     slots = asyncio.Semaphore(parallel)  # asyncio's is first come first served: the walk keeps its order
-    leads = [asyncio.Event() for _ in groups]
+    root: asyncio.Event | None = None
 
-    async def run(start: Callable[[Callable[[], None]], Awaitable[T]], group: int, is_lead: bool) -> T:
-        if not is_lead:
-            await leads[group].wait()
-        elif group > 0:
-            await leads[0].wait()
+    async def run(start: Dialogue[T], wait_for: asyncio.Event | None, leads: asyncio.Event | None) -> T:
+        if wait_for is not None:
+            await wait_for.wait()
         async with slots:
             try:
-                return await start(leads[group].set if is_lead else _nothing)
+                return await start(leads.set if leads is not None else _nothing)
             finally:
-                if is_lead:
-                    leads[group].set()
+                if leads is not None:
+                    leads.set()
 
+    started: list[asyncio.Task[T]] = []
     try:
         async with asyncio.TaskGroup() as tasks:
-            started = [
-                [tasks.create_task(run(dialogue, g, i == 0)) for i, dialogue in enumerate(group)]
-                for g, group in enumerate(groups)
-            ]
+            for view in views:
+                view_lead: asyncio.Event | None = None
+                for group in view:
+                    group_lead = asyncio.Event()
+                    for position, dialogue in enumerate(group):
+                        before = group_lead if position else view_lead or root
+                        started.append(tasks.create_task(run(dialogue, before, None if position else group_lead)))
+                    view_lead = view_lead or group_lead
+                    root = root or group_lead
     except BaseExceptionGroup as failures:
         raise failures.exceptions[0] from failures
-    return [[task.result() for task in group] for group in started]
+    return [task.result() for task in started]
 
 
 def _nothing() -> None:

@@ -189,13 +189,13 @@ METRICS: Final = _table(
 
 RUNS: Final = _table(
     {
-        "run_id": pa.string(),  # one start of a job
+        "run_id": pa.string(),  # one stage of one start: its dialogues, or one judge
         "run": pa.string(),  # the name under which starts go on with each other's work
         "job": pa.string(),
         "model": pa.string(),
         "started_at": pa.timestamp("us", tz="UTC"),
         "seconds": pa.float64(),
-        "status": pa.string(),  # ok | failed | stopped
+        "status": pa.string(),  # running | ok | failed | stopped; a killed start stays "running"
         "config": pa.string(),  # JSON, resolved, without secrets
         "config_hash": pa.string(),
         "versions": pa.string(),  # JSON: package → version
@@ -213,7 +213,10 @@ RUNS: Final = _table(
         "git_commit": pa.string(),
         "bound_tokens": pa.int64(),  # size of the token tries of all prompts, summed over bundles
         "bound_block_tokens": pa.int64(),  # the same when only whole cache blocks can be shared
+        "bounded_computed_tokens": pa.int64(),  # computed prompt tokens of the bundles whose bound is known
         "computed_over_bound": pa.float64(),
+        "start_id": pa.string(),  # one command, however many stages it ran
+        "cells": pa.string(),  # JSON: [{method, layout, dataset, expected}], what the start covers; job "evaluate" only
         "error": pa.string(),
     },
 )

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import udfs
-from jobs.config import ModelChoice
+from jobs.config import load_model
 from udfs.dialogues.dialogue import DialogueSpec, converse
 from udfs.engines.base import Engine, Sampling
 from udfs.engines.config import VllmModel, model_config
@@ -56,7 +56,7 @@ def main() -> None:
 
 async def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     """Both orders in one run; the second on other documents of the same lengths, so that nothing is warm for it."""
-    model = dict(ModelChoice("smollm2-135m").load())
+    model = load_model("smollm2-135m")
     sampling = Sampling(max_tokens=arguments.max_tokens)
     model |= {"block_size": BLOCK, "max_num_batched_tokens": 2048, "sampling": asdict(sampling)}
     held = int(arguments.document_tokens * arguments.kv_documents)

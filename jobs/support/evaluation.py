@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 import polars as pl
 import pyarrow as pa
 
-from jobs.config import EvaluateConfig, ModelChoice
+from jobs.config import EvaluateConfig, load_model
 from jobs.support.owed import Owed
 from jobs.support.progress import Progress
 from jobs.support.runs import RunLedger
@@ -19,10 +20,9 @@ from jobs.support.runtime import ActorStage, Cluster
 from jobs.support.sink import Sink, Totals
 from udfs.bundles import locate_documents, plan_blocks
 from udfs.dialogues.dialogue import DialogueSpec, expected_response_id
-from udfs.engines.config import ModelConfig, model_config
+from udfs.engines.config import ModelConfig, VllmModel, model_config
 from udfs.engines.factory import check_ready, check_room, describe
 from udfs.errors import RunFailed
-from udfs.judges.base import Judge
 from udfs.judges.llm import LlmJudge
 from udfs.judges.rules import RulesJudge
 from udfs.records import Question
@@ -45,9 +45,10 @@ class Evaluation:
     specs: Mapping[str, DialogueSpec]
     judge_model: Mapping[str, Any] | None  # None: no model judges, or the evaluated one does
     llm_judge: LlmJudge | None
+    start_id: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     @property
-    def judges(self) -> list[Judge]:
+    def judges(self) -> list[RulesJudge | LlmJudge]:
         """The rules always judge, since they cost nothing; a model beside them where one is asked for."""
         return [RulesJudge(), *([self.llm_judge] if self.llm_judge else [])]
 
@@ -71,42 +72,54 @@ class Evaluation:
             UserError: what is missing, and what to do.
         """
         if owed.rows:
-            asyncio.run(check_ready(self.model))
-            check_room(self.model)
-        if self.judge_model is not None:
-            asyncio.run(check_ready(model_config(dict(self.judge_model))))
+            self._check_model(self.model)
+            if self.judge_model is not None:
+                self._check_model(model_config(dict(self.judge_model)))
+
+    def _check_model(self, model: ModelConfig) -> None:
+        asyncio.run(check_ready(model))
+        check_room(model, self.config.cluster.tensor_parallel_size)
 
     def ask(self, owed: Owed, cluster: Cluster) -> Totals:
         """The dialogue stage; with `judge.model=same` each response is judged while its document is warm."""
-        stage = ActorStage(
-            EvaluateStage,
-            {
-                "model": self.config.model,
-                "placement": self.placement,
-                "specs": dict(self.specs),
-                "run": self.run,
-                "judge": self.llm_judge if self.judge_model is None else None,
-            },
-        )
+        arguments = {
+            "model": self.config.model,
+            "placement": self.placement,
+            "specs": dict(self.specs),
+            "run": self.run,
+            "judge": self.llm_judge if self.judge_model is None else None,
+        }
         plan = self._plan(owed)
-        results = cluster.stream_actors(plan, stage)
-        return self._record("evaluate", self.name, "responses", owed, plan, results, cluster)
+        gpus = self._gpus(self.model)
+        results = cluster.stream_actors(plan, ActorStage(EvaluateStage, arguments, gpus))
+        return self._record("evaluate", self.name, "responses", owed, plan, results, cluster, gpus)
 
-    def judge(self, judge: Judge, owed: Owed, cluster: Cluster) -> Totals:
+    def judge(self, judge: RulesJudge | LlmJudge, owed: Owed, cluster: Cluster) -> Totals:
         """A judging stage: the rules as plain tasks; a model on actors of its own, the evaluated one released."""
+        if not owed.rows:
+            return Totals()
+        gpus = 0.0
         if isinstance(judge, RulesJudge):
             plan = self._plan(owed, reads_text=False)
             results = cluster.stream_tasks(plan, RulesStage(judge))
         else:
+            given = dict(self.judge_model or self.config.model)
+            model = model_config(given)
+            self._check_model(model)
             plan = self._plan(owed)
-            model = self.judge_model or self.config.model
-            arguments = {"model": model, "placement": self.placement, "judge": judge}
-            results = cluster.stream_actors(plan, ActorStage(JudgeStage, arguments))
-        return self._record("judge", judge.name, "judgements", owed, plan, results, cluster)
+            gpus = self._gpus(model)
+            arguments = {"model": given, "placement": self.placement, "judge": judge}
+            results = cluster.stream_actors(plan, ActorStage(JudgeStage, arguments, gpus))
+        return self._record("judge", judge.name, "judgements", owed, plan, results, cluster, gpus)
 
     def _plan(self, owed: Owed, reads_text: bool = True) -> list[pa.Table]:
         places = locate_documents(self.store, self.config.datasets)
         return plan_blocks(places, owed.items, self.config.max_dialogues, reads_text)
+
+    def _gpus(self, model: ModelConfig) -> float:
+        """GPUs that one actor takes: only vLLM in process needs any."""
+        cluster = self.config.cluster
+        return cluster.actor_gpus * cluster.tensor_parallel_size if isinstance(model, VllmModel) else 0.0
 
     def _record(
         self,
@@ -117,11 +130,26 @@ class Evaluation:
         plan: list[pa.Table],
         results: Iterable[pa.Table],
         cluster: Cluster,
+        gpus: float,
     ) -> Totals:
         """Stream results into their tables with progress, and leave a row in `runs` however it ends."""
         if not owed.rows:
             return Totals()
-        ledger = RunLedger(self.store, job, self.run, model, self.config)
+        settings = self.config.cluster
+        ledger = RunLedger(
+            self.store,
+            self.start_id,
+            job,
+            self.run,
+            model,
+            self.config,
+            table,
+            owed.expected,
+            owed.recorded,
+            owed.cells if job == "evaluate" else None,
+            gpus * min(settings.actors, len(plan)),
+            settings.usd_per_gpu_hour,
+        )
         bundles = sum(block.num_rows for block in plan)
         sink = Sink(self.store, self.run, self.config.flush_rows, self.config.flush_seconds)
         status, error = "failed", None
@@ -137,7 +165,7 @@ class Evaluation:
             status = "stopped"
             raise
         finally:
-            ledger.close(status, owed.expected, owed.recorded, table, sink.totals, self.config.cluster, error)
+            ledger.close(status, sink.totals, error)
         return sink.totals
 
     def summary(self, asked: Totals, owed: Owed) -> str:
@@ -181,7 +209,7 @@ def _llm_judge(config: EvaluateConfig) -> tuple[dict[str, Any] | None, LlmJudge 
     if config.judge.kind == "rules":
         return None, None
     same = config.judge.model == "same"
-    given = dict(config.model) if same else ModelChoice(str(config.judge.model)).load()
+    given = dict(config.model) if same else load_model(str(config.judge.model))
     given |= config.judge.overrides or {}
     model = model_config(given)
     name, revision = describe(model)

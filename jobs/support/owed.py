@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -30,6 +30,8 @@ class Owed:
     items: Items
     expected: int
     recorded: int
+    cells: list[dict[str, Any]] = field(default_factory=list)
+    """For responses: how many each cell expects, as `runs.cells`."""
 
     @property
     def rows(self) -> int:
@@ -40,8 +42,8 @@ class Owed:
 def select_questions(store: Store, datasets: Sequence[str], split: str | None, limit: int | None) -> pl.DataFrame:
     """The run's questions (all columns but provenance), in an order that no file layout changes.
 
-    `limit` keeps the first questions a dataset, whole documents together, documents in the order of their ids (which
-    are hashes: an arbitrary but fixed sample).
+    `limit` keeps the first questions of each dataset, by document, documents in the order of their ids (which are
+    hashes: an arbitrary but fixed sample).
 
     Raises:
         UserError: no question is left.
@@ -90,7 +92,14 @@ def owed_responses(
         row = records[str(question_id)]
         item = {**row, "asks": asks.select("method", "response_id").to_dicts(), "responses": []}
         items.setdefault(row["doc_id"], []).append(item)
-    return Owed(items, expected.height, expected.height - owed.height)
+    layouts = {method: spec.layout for method, spec in specs.items()}
+    counted = questions.group_by("dataset", maintain_order=True).len()
+    cells = [
+        {"method": method, "layout": layout, "dataset": dataset, "expected": count}
+        for method, layout in layouts.items()
+        for dataset, count in counted.iter_rows()
+    ]
+    return Owed(items, expected.height, expected.height - owed.height, cells)
 
 
 def owed_judgements(store: Store, questions: pl.DataFrame, judge: Judge, response_ids: Sequence[str], run: str) -> Owed:

@@ -12,7 +12,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from jobs.config import ClusterConfig
 from jobs.support.sink import Totals
 from udfs.identity import content_hash
 from udfs.tables.store import Store
@@ -56,53 +55,75 @@ def without_secrets(value: Any, key: str = "") -> Any:
 
 
 class RunLedger:
-    """Opened when a run starts, closed with one row of `runs`."""
+    """One row of `runs`: written when a stage starts, with status `running`, and replaced when it ends.
 
-    def __init__(self, store: Store, job: str, run: str, model: str, config: Any) -> None:
-        self.store, self.job, self.run, self.model = store, job, run, model
-        self.config = without_secrets(dataclasses.asdict(config))
-        self.run_id = uuid.uuid4().hex
-        self.started_at = datetime.now(UTC)
-        self._clock = time.monotonic()
+    A start that was killed leaves its row as it stood, so what it covered is known all the same.
 
-    def close(
+    Args:
+        start_id: the command that the stage is part of.
+        table: what is expected: responses or judgements.
+        cells: `runs.cells`: what a start of `jobs.evaluate` covers.
+        gpus: GPUs that the stage's actors hold together; `usd_per_gpu_hour` is the price of one.
+    """
+
+    def __init__(
         self,
-        status: str,
+        store: Store,
+        start_id: str,
+        job: str,
+        run: str,
+        model: str,
+        config: Any,
+        table: str,
         expected: int,
         recorded_before: int,
-        table: str,
-        totals: Totals,
-        cluster: ClusterConfig,
-        error: str | None = None,
-    ) -> dict[str, Any]:
-        """Write the row; give it. `table` is what was expected: responses or judgements."""
-        seconds = time.monotonic() - self._clock
-        gpu_hours = seconds / 3600 * cluster.actors * cluster.actor_gpus * cluster.tensor_parallel_size
-        row = {
-            "run_id": self.run_id,
-            "run": self.run,
-            "job": self.job,
-            "model": self.model,
-            "started_at": self.started_at,
-            "seconds": seconds,
-            "status": status,
-            "config": json.dumps(self.config, ensure_ascii=False, sort_keys=True),
-            "config_hash": content_hash(self.config),
+        cells: list[dict[str, Any]] | None,
+        gpus: float,
+        usd_per_gpu_hour: float,
+    ) -> None:
+        self.store, self.run, self.table = store, run, table
+        self.gpus, self.usd_per_gpu_hour = gpus, usd_per_gpu_hour
+        self._clock = time.monotonic()
+        plain = without_secrets(dataclasses.asdict(config))
+        self.row: dict[str, Any] = {
+            "run_id": uuid.uuid4().hex,
+            "start_id": start_id,
+            "run": run,
+            "job": job,
+            "model": model,
+            "started_at": datetime.now(UTC),
+            "config": json.dumps(plain, ensure_ascii=False, sort_keys=True),
+            "config_hash": content_hash(plain),
             "versions": json.dumps(versions(), sort_keys=True),
+            "git_commit": git_commit(),
             "expected": expected,
             "recorded_before": recorded_before,
-            "recorded": totals.rows(table),
-            "failed": totals.failed(table),
+            "cells": None if cells is None else json.dumps(cells),
+        }
+        self._write("running", Totals(), None)
+
+    def close(self, status: str, totals: Totals, error: str | None = None) -> None:
+        """Replace the row by the final one: ok, failed (with `error`) or stopped."""
+        self._write(status, totals, error)
+
+    def _write(self, status: str, totals: Totals, error: str | None) -> None:
+        seconds = time.monotonic() - self._clock
+        gpu_hours = seconds / 3600 * self.gpus
+        figures = {
+            "status": status,
+            "seconds": seconds,
+            "recorded": totals.rows(self.table),
+            "failed": totals.failed(self.table),
             "prompt_tokens": totals.prompt_tokens,
             "cached_tokens": totals.cached_tokens,
             "output_tokens": totals.output_tokens,
             "gpu_hours": gpu_hours,
-            "usd": gpu_hours * cluster.usd_per_gpu_hour,
-            "git_commit": git_commit(),
+            "usd": gpu_hours * self.usd_per_gpu_hour,
             "bound_tokens": totals.bound_tokens,
             "bound_block_tokens": totals.bound_block_tokens,
+            "bounded_computed_tokens": totals.bounded_computed_tokens if totals.bound_tokens is not None else None,
             "computed_over_bound": totals.computed_over_bound,
             "error": error,
         }
-        self.store.write("runs", self.run, [row], name=f"{self.started_at:%Y%m%dT%H%M%S}-{self.run_id[:8]}")
-        return row
+        name = f"{self.row['started_at']:%Y%m%dT%H%M%S}-{self.row['run_id'][:8]}"
+        self.store.write("runs", self.run, [self.row | figures], name=name)

@@ -35,6 +35,8 @@ class ActorStage:
 
     stage: type
     arguments: dict[str, Any] = field(default_factory=dict)
+    gpus: float = 0.0
+    """GPUs that one actor takes."""
 
 
 class Cluster:
@@ -88,7 +90,7 @@ class Cluster:
                     max_concurrent_calls_per_actor=config.blocks_per_actor,
                 ),
                 num_cpus=config.actor_cpus,
-                num_gpus=config.actor_gpus * config.tensor_parallel_size,
+                num_gpus=stage.gpus,
             )
         )
         try:
@@ -110,7 +112,8 @@ class Cluster:
 
     def in_flight(self) -> Flight | None:
         """What the engine stage that runs has done so far, recorded or not; None when none runs."""
-        return read_board(self._board) if self._board is not None else None
+        board = self._board  # read once: the stage's end takes it away from another thread
+        return read_board(board) if board is not None else None
 
     def _new_board(self) -> Any:
         self._board = new_board()

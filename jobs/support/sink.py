@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import time
+import sys
+import threading
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -69,7 +70,9 @@ class Sink:
         self.flush_rows, self.flush_seconds = flush_rows, flush_seconds
         self.totals = Totals()
         self._pending: dict[str, list[pa.Table]] = {name: [] for name in RESULT_TABLES}
-        self._last_flush = time.monotonic()
+        self._lock = threading.Lock()
+        self._left = threading.Event()
+        self._clock = threading.Thread(target=self._flush_by_time, name="sink", daemon=True)
 
     def take(self, results: Iterable[pa.Table]) -> Iterable[Totals]:
         """Add each table of results; gives the totals after each."""
@@ -79,6 +82,12 @@ class Sink:
 
     def add(self, results: pa.Table) -> None:
         """Add one RESULTS table."""
+        with self._lock:
+            waiting = self._add(results)
+        if waiting >= self.flush_rows:
+            self.flush()
+
+    def _add(self, results: pa.Table) -> int:
         costs = results.drop_columns(["bundle_id", "doc_id", *RESULT_TABLES]).to_pylist()
         for row in costs:
             self.totals.add(row)
@@ -89,22 +98,30 @@ class Sink:
                 rows = pa.Table.from_struct_array(flat).select(TABLES[name].names)
                 self._pending[name].append(rows)
                 self.totals.statuses[name].update(rows["status"].to_pylist())
-        waiting = sum(table.num_rows for tables in self._pending.values() for table in tables)
-        if waiting >= self.flush_rows or time.monotonic() - self._last_flush >= self.flush_seconds:
-            self.flush()
+        return sum(table.num_rows for tables in self._pending.values() for table in tables)
 
     def flush(self) -> None:
         """Write what is pending, one file a table."""
-        for name, tables in self._pending.items():
-            if tables:
-                self.store.write(name, self.run, pa.concat_tables(tables))
-                tables.clear()
-        self._last_flush = time.monotonic()
+        with self._lock:
+            for name, tables in self._pending.items():
+                if tables:
+                    self.store.write(name, self.run, pa.concat_tables(tables))
+                    tables.clear()
+
+    def _flush_by_time(self) -> None:
+        while not self._left.wait(self.flush_seconds):
+            try:
+                self.flush()
+            except OSError as error:  # the rows stay pending; the last flush, in the main thread, raises
+                print(f"warning: results could not be written, trying again: {error}", file=sys.stderr)
 
     def __enter__(self) -> Self:
+        self._clock.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._left.set()
+        self._clock.join()
         self.flush()

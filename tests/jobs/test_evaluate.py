@@ -228,7 +228,7 @@ def wait_for_rows(store: Store, at_least: int, process: subprocess.Popen[bytes])
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGTERM])
 def test_evaluate_stopped_in_the_middle_goes_on_where_it_was(root: str, tmp_path: Path, stop: signal.Signals) -> None:
     log = tmp_path / "calls"
-    slow = ("model.delay_s=0.15", "flush_seconds=0.1", "cluster.blocks_per_actor=1", f"model.call_log={log}")
+    slow = ("model.delay_s=0.4", "flush_seconds=0.1", "cluster.blocks_per_actor=1", f"model.call_log={log}")
     environment = {**os.environ, "RAY_ADDRESS": ""}
     store = Store(root)
     process = subprocess.Popen(command(root, *slow), cwd=REPOSITORY, env=environment, stderr=subprocess.DEVNULL)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -10,7 +11,7 @@ import pytest
 from jobs.config import StorageConfig
 from jobs.report import ReportConfig, report
 from tests.factories import WHEN, make_response, make_run, write_rows
-from tests.udfs.report.bench import small_run
+from tests.udfs.report.bench import cells_of, small_run
 from udfs.errors import UserError
 from udfs.tables.store import Store
 
@@ -74,6 +75,37 @@ def test_report_counts_responses_that_a_later_template_replaced(tmp_path: Path) 
     write_rows(str(tmp_path), "responses", "main", [old], name="older")
     run.write(str(tmp_path))
     assert "1 older responses" in report(config_for(tmp_path, viewer_responses=0))
+
+
+def test_report_counts_older_judgements_and_shows_the_kept_ones_alone(tmp_path: Path) -> None:
+    run = small_run()
+    run.write(str(tmp_path))
+    judged = next(j for j in run.judgements if j.measure == "answer_consistency" and j.verdict == "correct")
+    older = replace(
+        judged, judgement_id="older", verdict="incorrect", rationale="older words", created_at=WHEN.replace(year=2025)
+    )
+    before = report(config_for(tmp_path))
+    measured = Store(str(tmp_path)).read("metrics", part="main")
+    write_rows(str(tmp_path), "judgements", "main", [older], name="older")
+    text = report(config_for(tmp_path))
+    assert "1 older judgements" in text
+    assert "older judgements" not in before
+    assert Store(str(tmp_path)).read("metrics", part="main").equals(measured)
+    data = tmp_path / "reports" / "main" / "data"
+    assert not any("older words" in file.read_text(encoding="utf-8") for file in data.glob("*.js"))
+
+
+def test_report_of_one_model_warns_of_that_model_alone(tmp_path: Path) -> None:
+    run = small_run()
+    cells = cells_of(run, more=1)
+    run.runs += [make_run(number=n, model=name, status="failed", cells=cells) for n, name in ((1, "b"), (2, "c"))]
+    run.write(str(tmp_path))
+    everything = report(config_for(tmp_path, viewer_responses=0))
+    assert "start of model b" in everything
+    assert "56 of 80 expected" in everything
+    alone = report(config_for(tmp_path, models=("smollm2-135m",), viewer_responses=0))
+    assert "start of model" not in alone
+    assert "not recorded (" not in alone
 
 
 @pytest.mark.parametrize(

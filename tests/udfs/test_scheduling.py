@@ -141,7 +141,7 @@ class Recorder:
 async def test_walk_waits_for_the_lead_of_the_document_then_of_the_group() -> None:
     recorder = Recorder()
     groups = [[functools.partial(recorder.dialogue, n) for n in names] for names in (["a1", "a2"], ["b1", "b2"])]
-    walk = asyncio.create_task(walk_prefix_tree(groups, parallel=10))
+    walk: asyncio.Task[list[str]] = asyncio.create_task(walk_prefix_tree([groups], parallel=10))
     await settle()
     assert recorder.started == ["a1"]
     recorder.prefilled["a1"]()
@@ -151,14 +151,32 @@ async def test_walk_waits_for_the_lead_of_the_document_then_of_the_group() -> No
     await settle()
     assert set(recorder.started) == {"a1", "a2", "b1", "b2"}
     recorder.finish.set()
-    assert await walk == [["a1", "a2"], ["b1", "b2"]]
+    assert await walk == ["a1", "a2", "b1", "b2"]
+
+
+async def test_walk_gives_each_view_a_lead_of_its_own() -> None:
+    recorder = Recorder()
+    views = [
+        [[functools.partial(recorder.dialogue, n)] for n in ("v1-zs", "v1-fs")],
+        [[functools.partial(recorder.dialogue, n)] for n in ("v2-zs", "v2-fs")],
+    ]
+    walk: asyncio.Task[list[str]] = asyncio.create_task(walk_prefix_tree(views, parallel=10))
+    await settle()
+    recorder.prefilled["v1-zs"]()
+    await settle()
+    assert set(recorder.started) == {"v1-zs", "v1-fs", "v2-zs"}
+    recorder.prefilled["v2-zs"]()
+    await settle()
+    assert recorder.started[-1] == "v2-fs"
+    recorder.finish.set()
+    assert await walk == ["v1-zs", "v1-fs", "v2-zs", "v2-fs"]
 
 
 async def test_walk_goes_on_when_a_lead_ends_without_prefill() -> None:
     async def dialogue(on_prefill: Callable[[], None]) -> int:
         return 1  # over-length, say: it never reached the engine
 
-    assert await walk_prefix_tree([[dialogue, dialogue], [dialogue]], parallel=1) == [[1, 1], [1]]
+    assert await walk_prefix_tree([[[dialogue, dialogue], [dialogue]]], parallel=1) == [1, 1, 1]
 
 
 async def test_walk_keeps_to_the_parallel_limit() -> None:
@@ -172,7 +190,7 @@ async def test_walk_keeps_to_the_parallel_limit() -> None:
         await settle()
         running -= 1
 
-    await walk_prefix_tree([[dialogue] * 9, [dialogue] * 9], parallel=3)
+    await walk_prefix_tree([[[dialogue] * 9, [dialogue] * 9]], parallel=3)
     assert peak == 3
 
 
@@ -184,4 +202,4 @@ async def test_walk_raises_what_a_dialogue_raises() -> None:
         raise LookupError("engine gone")
 
     with pytest.raises(LookupError, match="engine gone"):
-        await walk_prefix_tree([[bad, good]], parallel=2)
+        await walk_prefix_tree([[[bad, good]]], parallel=2)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 
 from udfs.dialogues.extraction import extract_question, extract_question_couldask
@@ -20,7 +20,7 @@ from udfs.engines.base import Completion, Engine, EngineError, Message, Prompt, 
 from udfs.errors import UserError
 from udfs.identity import content_hash, response_id
 from udfs.judges.asking import ask_for_verdict
-from udfs.judges.base import PURPOSE_REFUSAL, Observe, OnPrefill
+from udfs.judges.base import PURPOSE_REFUSAL, Observe, OnPrefill, utc_now
 from udfs.judges.verdicts import RefusalVerdict
 from udfs.prompts.judging import build_refusal, refusal_template_hash
 from udfs.prompts.render import LANGUAGES, build_answer, build_reformulate, require, template_hash
@@ -28,6 +28,9 @@ from udfs.records import Question, Response, Turn, row_of
 from udfs.schema import Status
 
 DETECTORS: Final = ("rules", "couldask", "llm")
+READING_VERSION: Final = 2
+"""Raise it when the rules change by which replies are read (refusal, final answer, extraction of the new question):
+it is part of a response's identity, so responses that were read by other rules are owed anew."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +69,8 @@ def expected_response_id(spec: DialogueSpec, question: Question, model: str, rev
         revision,
         dataclasses.asdict(spec.sampling),
         spec.layout,
-        spec.detector,
+        f"{spec.detector}:{READING_VERSION}",
     )
-
-
-def utc_now() -> datetime:
-    """The default clock."""
-    return datetime.now(UTC)
 
 
 async def converse(

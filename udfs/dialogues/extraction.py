@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from udfs.dialogues.replies import plain_quotes, quoted_parts, sentences
-from udfs.text import normalize
+from udfs.dialogues.replies import own_exchange, plain_quotes, quoted_parts, sentences, unquoted_marks
+from udfs.text import HAN, normalize
 
 _MARKS: Final = r"[*_`#>\s]{0,12}"
 _LABEL: Final = re.compile(
@@ -34,9 +34,12 @@ _ASKS: Final = re.compile(
     re.IGNORECASE,
 )
 _LEAD_IN: Final = re.compile(
-    r"^[^:：?？]{0,80}\b(?:ask|asked|question|try|instead|be|is)\b[^:：?？]{0,20}[:：]\s*(?=\S)|^[^:：?？]{0,20}(?:问|问题|成|为|是)[:：]\s*",
+    r"^[^:：?？]{0,80}\b(?:ask|asked|question|try|instead|be|is)\b[^:：?？]{0,20}(?:：|:\s)\s*(?=\S)"
+    r"|^[^:：?？]{0,20}(?:问|问题|成|为|是)(?:：|:(?!\d))\s*",
     re.IGNORECASE,
 )
+_QUOTED_QUESTION: Final = re.compile(rf"(?:\w+\W+\w+\W+\w+|[{HAN}].*[{HAN}].*[{HAN}]).*[?？]\s*$", re.DOTALL)
+"""A quoted part that is a question by itself: three words or characters; less is a word of a question ("why?")."""
 _OPENING: Final = "\"'“”‘’「」『』《》*_`#>-•·（( \t"
 _CLOSING: Final = "\"'“”‘’「」『』》*_`#>）) \t"
 
@@ -53,13 +56,17 @@ def extract_question(text: str, language: str, original: str) -> str | None:
         language: of the question, en or zh; decides how a cut question is ended.
         original: the question that was to be changed.
     """
-    labels = list(_LABEL.finditer(text))
-    for label in reversed(labels):
+    text = own_exchange(text, _LABEL)
+    for label in reversed(list(_LABEL.finditer(text))):
         found = _labelled(text[label.end() :], language)
         if found is not None:
             return found
-    quoted = [_clean(part) for part in quoted_parts(plain_quotes(text)) if re.search(r"[?？]\s*$", part)]
-    asked = [_clean(sentence) for sentence in sentences(text) if re.search(r"[?？][\"'”’」』*_`)）\s]*$", sentence)]
+    quoted = [_clean(part) for part in quoted_parts(plain_quotes(text)) if _QUOTED_QUESTION.search(part)]
+    asked = [
+        _clean(sentence)
+        for sentence in sentences(text, quoted=not quoted)
+        if re.search(r"[?？][\"'”’」』*_`)）\s]*$", sentence)
+    ]
     for candidates in (quoted, asked):
         proper = [question for question in candidates if question and not _OFFER.search(question)]
         changed = [question for question in proper if normalize(question) != normalize(original)]
@@ -72,7 +79,7 @@ def extract_question(text: str, language: str, original: str) -> str | None:
 def _labelled(tail: str, language: str) -> str | None:
     """The question on the first line after a label; one without its mark is taken if it is worded as a question."""
     line = next((line for line in tail.splitlines() if re.search(r"\w", line)), "")
-    marked = _clean(line)
+    marked = _clean(line, lead_in=False)
     if marked:
         return marked
     bare = _PLAIN_LABEL.sub("", line).strip(_OPENING + _CLOSING + ".。")
@@ -81,14 +88,20 @@ def _labelled(tail: str, language: str) -> str | None:
     return bare + ("？" if language == "zh" else "?")
 
 
-def _clean(text: str) -> str:
-    """The first question in `text`, without label, quotation marks and mark-up; empty when there is no `?`."""
-    text = _PLAIN_LABEL.sub("", text.strip())
-    end = re.search(r"[?？]", text)
+def _clean(text: str, lead_in: bool = True) -> str:
+    """The first question in `text`, without label, quotation marks and mark-up; empty when there is no `?`.
+
+    Args:
+        lead_in: whether words before a colon may be an announcement; behind a label they are the question's own.
+    """
+    text = _PLAIN_LABEL.sub("", text.strip()).lstrip(_OPENING)
+    end = next(unquoted_marks(text), None) or re.search(r"[?？]", text)
     if end is None:
         return ""
-    question = text[: end.end()].lstrip(_OPENING)
-    question = re.sub(r"^\d+[.)、]\s+", "", _LEAD_IN.sub("", question).lstrip(_OPENING))
+    question = text[: end.end()]
+    if lead_in:
+        question = _LEAD_IN.sub("", question).lstrip(_OPENING)
+    question = re.sub(r"^\d+[.)、]\s+", "", question)
     question = re.sub(r"[*_`]{1,3}(?=[?？]$)|(?<=\s)[*_]{1,3}(?=\w)|(?<=\w)\*{1,3}(?=[\s?？,.])", "", question)
     return question if re.search(r"\w", question) else ""
 

@@ -37,7 +37,7 @@ class Prompt:
     """One request: the messages, and what only a scripted engine may look at."""
 
     messages: tuple[Message, ...]
-    purpose: str  # answer | reformulate | refusal | judge.answer_consistency | judge.response_class | …
+    purpose: str  # answer | reformulate | refusal | judge.response (udfs/judges/base.py)
     request_id: str = ""  # the response or judgement that this call serves; for logs
     gold: Mapping[str, Any] = field(default_factory=dict)
     """For `model=scripted` alone: a row of the questions table and, for a judge, the response. Never sent."""

@@ -144,7 +144,7 @@ class ScriptedModel:
     seed: int = 0
     delay_s: float = 0.0
     error_rate: float = 0.0
-    """Share of the requests that end in ProviderError, the same ones every time."""
+    """Share of the calls that end in ProviderError, the same ones every time (drawn by request and purpose)."""
     garbage_rate: float = 0.0
     """Share of the requests that get a reply of nonsense."""
     accuracy: float = 0.85

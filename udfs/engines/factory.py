@@ -68,12 +68,11 @@ async def check_ready(config: ModelConfig) -> None:
             await engine.close()
 
 
-def check_room(config: ModelConfig, needed_tokens: int | None = None, tensor_parallel_size: int = 1) -> None:
+def check_room(config: ModelConfig, tensor_parallel_size: int = 1) -> None:
     """Hold the model's window against its KV cache, where both are known before loading (`model.kv_cache_gib`).
 
     Args:
         config: the model.
-        needed_tokens: tokens of the longest prompt with its reply, for the advice in the message.
         tensor_parallel_size: GPUs that share one model.
 
     Raises:
@@ -83,4 +82,4 @@ def check_room(config: ModelConfig, needed_tokens: int | None = None, tensor_par
         from udfs.engines import room
         from udfs.engines.weights import resolve
 
-        room.check_room(resolve(config), config, needed_tokens, tensor_parallel_size)
+        room.check_room(resolve(config), config, tensor_parallel_size)

@@ -21,27 +21,23 @@ def kv_capacity(resolved: Resolved, config: VllmModel, tensor_parallel_size: int
     return tokens - tokens % (config.block_size or 1)
 
 
-def check_room(
-    resolved: Resolved, config: VllmModel, needed_tokens: int | None = None, tensor_parallel_size: int = 1
-) -> None:
+def check_room(resolved: Resolved, config: VllmModel, tensor_parallel_size: int = 1) -> None:
     """Raise `UserError` where the KV cache, as far as it is known, cannot hold one whole window (vLLM would not start).
 
     Args:
         resolved: the weights.
         config: the model's configuration.
-        needed_tokens: tokens of the longest prompt with its reply, for the advice: a window of that size is enough.
         tensor_parallel_size: ranks that share the heads.
     """
     capacity = kv_capacity(resolved, config, tensor_parallel_size)
     if capacity is not None and capacity < resolved.window:
-        raise UserError(no_room(resolved, config, capacity, needed_tokens, tensor_parallel_size))
+        raise UserError(no_room(resolved, config, capacity, tensor_parallel_size))
 
 
 def no_room(
     resolved: Resolved,
     config: VllmModel,
     capacity: int | None,
-    needed_tokens: int | None = None,
     tensor_parallel_size: int = 1,
 ) -> str:
     """The message for a window that does not fit, with the numbers that would."""
@@ -54,10 +50,8 @@ def no_room(
         tokens = resolved.window + 2 * (config.block_size or 128)
         gib = tokens * resolved.kv_bytes_per_token / ranks / GIB
         advice.append(f"set model.kv_cache_gib to {gib + 0.005:.2f} or more")
-    if capacity is not None and (needed_tokens is None or needed_tokens <= capacity):
+    if capacity is not None:
         advice.append(f"lower model.window to at most {capacity}")
-    if needed_tokens is not None and needed_tokens < resolved.window:
-        advice.append(f"the longest prompt with its reply needs {needed_tokens}")
     if resolved.kv_heads > tensor_parallel_size:
         advice.append("or spread the model over more GPUs")
     what = f"no room: the KV cache of {config.name} holds {held}{size}, its window is {resolved.window}"

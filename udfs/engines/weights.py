@@ -6,6 +6,7 @@ loads (a packaged GGUF file is dequantised once into a cache) and reads the mode
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import json
 import os
@@ -28,6 +29,8 @@ DEQUANTISED_FORMAT: Final = 1
 """Counts up when `dequantize.py` writes something else, so that old caches are left behind."""
 DEQUANTISE_TIMEOUT_S: Final = 1800
 WEIGHT_SUFFIXES: Final = (".safetensors", ".bin", ".gguf", ".pt", ".pth")
+SAMPLED_PIECES: Final = 128
+PIECE_BYTES: Final = 4096
 TOKENIZER_FILES: Final = ("tokenizer.json", "tokenizer.model", "tokenizer_config.json", "chat_template.jinja")
 
 
@@ -131,13 +134,28 @@ def _folder_identity(folder: Path) -> str:
         raise UserError(f"{config} is not JSON: {error}") from error
     if not isinstance(content, dict):
         raise UserError(f"{config} does not hold a model's configuration")
-    weights = sorted((f.name, f.stat().st_size) for f in folder.iterdir() if f.suffix in WEIGHT_SUFFIXES)
+    weights = sorted((f.name, f.stat().st_size, _sampled(f)) for f in folder.iterdir() if f.suffix in WEIGHT_SUFFIXES)
     if not weights:
         raise UserError(f"model.weights={str(folder)!r} holds no weights ({', '.join(WEIGHT_SUFFIXES)})")
     texts = [content_hash((folder / name).read_text(encoding="utf-8", errors="replace"))
              if (folder / name).suffix != ".model" else (folder / name).stat().st_size
              for name in TOKENIZER_FILES if (folder / name).is_file()]  # fmt: skip
     return content_hash("folder", content, weights, texts)
+
+
+def _sampled(file: Path) -> str:
+    """A hash of pieces spread over a weight file.
+
+    Checkpoints of one training have equal names and sizes; reading tens of gigabytes before every start would cost
+    minutes, and training moves every tensor.
+    """
+    size = file.stat().st_size
+    digest = hashlib.blake2b(digest_size=16)
+    with file.open("rb") as stream:
+        for number in range(SAMPLED_PIECES):
+            stream.seek(max(0, size - PIECE_BYTES) * number // (SAMPLED_PIECES - 1))
+            digest.update(stream.read(PIECE_BYTES))
+    return digest.hexdigest()
 
 
 def _package_file(weights: str) -> Path:

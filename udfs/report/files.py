@@ -9,8 +9,8 @@ from pyarrow import fs
 
 from udfs.records import Question
 from udfs.report.grid import Report
+from udfs.report.lookup import ACCURACY, main_judge
 from udfs.report.page import viewer_page
-from udfs.report.tables import ACCURACY, main_judge
 from udfs.report.viewer import Shelf, document_chunks, index_script, response_chunks, shown_responses
 from udfs.tables.store import Store
 from udfs.tables.texts import Text, texts
@@ -56,7 +56,8 @@ def write_viewer(
 
     Args:
         made: the report that the page belongs to.
-        responses, rows, judgements, questions: of the run (`rows` from `observations.response_rows`).
+        responses, rows, judgements, questions: of the run (`rows` from `observations.response_rows`, `judgements` from
+            `observations.latest_judgements`).
         measured: rows of the metrics table, for the judge whose verdicts mark the responses.
         most: at most so many responses.
         around: characters of the document on both sides of a mark in an excerpt.

@@ -22,6 +22,12 @@ class Cell:
     n: int | None = None
     coverage: float | None = None
     unit: Literal["percent", "points", "number", "integer", "text", "p"] = "percent"
+    note: str = ""  # why there is no value
+
+    @property
+    def holds(self) -> bool:
+        """Whether it says anything."""
+        return self.value is not None or bool(self.note)
 
     @property
     def few(self) -> bool:
@@ -36,7 +42,7 @@ class Cell:
     @property
     def low_coverage(self) -> bool:
         """So many rows are missing that the rest may not speak for them."""
-        return self.coverage is not None and self.coverage < LOW_COVERAGE
+        return self.coverage is not None and self.coverage < LOW_COVERAGE - 1e-9
 
     @property
     def text(self) -> str:
@@ -75,8 +81,11 @@ class Cell:
     def hover(self) -> str:
         """Everything in one line."""
         if self.n is None:
-            return ""
-        interval = f"95 % interval {self.interval}" if self.interval else "no interval (fewer than two documents)"
+            return self.note
+        if self.value is None:
+            return "; ".join(filter(None, ["no value", self.note, self.basis, f"coverage {percent(self.coverage)}"]))
+        none = "no interval (fewer than two documents, or all documents alike)"
+        interval = f"95 % interval {self.interval}" if self.interval else none
         few = f"; fewer than {FEW} rows" if self.few else ""
         return f"{self.text}; {interval}; {self.basis}; coverage {percent(self.coverage)}{few}"
 
@@ -133,6 +142,16 @@ class Grid:
         return all(cell.unit != "text" for row in self.rows for cell in row.cells)
 
     @property
+    def footnotes(self) -> tuple[str, ...]:
+        """Why measured values are not there, each said once for a model and method."""
+        told: dict[str, None] = {}
+        for row in self.measured:
+            named = dict(zip(self.labels, row.labels, strict=True))
+            who = " · ".join(named[name] for name in ("model", "method", "layout") if name in named)
+            told |= dict.fromkeys(f"{who}: {cell.note}" for cell in row.cells if cell.note)
+        return tuple(told)
+
+    @property
     def measured(self) -> list[Row]:
         return [row for row in self.rows if not row.published]
 
@@ -141,10 +160,10 @@ class Grid:
         return [row for row in self.rows if row.published]
 
     def trimmed(self) -> Grid:
-        """Without measured rows that hold nothing, and without columns that hold nothing at all."""
-        rows = [row for row in self.rows if row.published or any(cell.value is not None for cell in row.cells)]
+        """Without measured rows, and without columns, that hold neither a value nor a note."""
+        rows = [row for row in self.rows if row.published or any(cell.holds for cell in row.cells)]
         rows = rows or list(self.rows)
-        kept = [i for i in range(len(self.columns)) if any(row.cells[i].value is not None for row in rows)]
+        kept = [i for i in range(len(self.columns)) if any(row.cells[i].holds for row in rows)]
         kept = kept or list(range(len(self.columns)))
         slim = tuple(
             Row(row.labels, tuple(row.cells[i] for i in kept), row.published, row.link, row.note) for row in rows

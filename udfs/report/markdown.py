@@ -46,6 +46,7 @@ def _table(grid: Grid, published: bool, compact: bool) -> list[str]:
     notes = [f"{row.labels[grid.labels.index('model')]}: {row.note}" for row in rows if row.note]
     if grid.source and any(row.published for row in rows):
         notes.insert(0, f"Published rows: {grid.source}.")
+    notes[:0] = grid.footnotes
     return lines + [f"\n{_escaped(note)}" for note in notes]
 
 

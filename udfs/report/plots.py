@@ -9,7 +9,7 @@ import altair as alt
 import polars as pl
 import vl_convert
 
-from udfs.report.tables import METHOD_ORDER, method_rank
+from udfs.report.lookup import METHOD_ORDER, method_rank
 from udfs.schema import LENGTH_BUCKETS
 from udfs.tables.metrics import ALL, AVERAGE
 

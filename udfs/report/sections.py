@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 import polars as pl
 
-from udfs.report import plots, tables
+from udfs.report import plots, run_tables, tables
 from udfs.report.explanations import says
-from udfs.report.grid import FEW, Cell, Grid, Report, Row, Section, percent
+from udfs.report.grid import FEW, Grid, Report, Section
+from udfs.report.lookup import ACCURACY, Lookup, main_judge, method_rank
+from udfs.report.notices import Counts, notices
 from udfs.schema import Status
 from udfs.tables.facts import RunFacts
 from udfs.tables.metrics import ALL
-
-SCRIPTED: Final = "scripted"
-SCRIPTED_WARNING: Final = "scripted engine: not a measurement of a model"
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """How much lies behind the report."""
-
-    responses: int
-    questions: int
-    documents: int
-    superseded: int = 0  # older responses to the same question in the same cell, left out
-
-
-def is_scripted(model: str) -> bool:
-    """Whether a model's name stands for the scripted engine."""
-    return model == SCRIPTED or model.startswith((f"{SCRIPTED}-", f"{SCRIPTED}:", f"{SCRIPTED}/"))
 
 
 def build_report(
@@ -52,8 +34,7 @@ def build_report(
         counts: what lies behind it.
         now: when it is made.
     """
-    found = tables.Lookup(metrics)
-    models = sorted(set(metrics["model"]))
+    found = Lookup(metrics)
     sections = [
         _detection(found),
         _consistency(found),
@@ -69,7 +50,7 @@ def build_report(
         title="Questions that the document cannot answer",
         made_at=now.strftime("%Y-%m-%d %H:%M UTC"),
         summary=_summary(run, metrics, facts, counts),
-        warnings=_warnings(models, facts, counts),
+        warnings=notices(metrics, facts, counts),
         sections=tuple(section for section in sections if section.grids or section.plots),
     )
 
@@ -77,9 +58,9 @@ def build_report(
 def _summary(run: str, metrics: pl.DataFrame, facts: RunFacts, counts: Counts) -> tuple[tuple[str, str], ...]:
     def names(column: str) -> str:
         values = [value for value in metrics[column].unique() if value not in (ALL, "average")]
-        return ", ".join(sorted(values, key=tables.method_rank if column == "method" else str))
+        return ", ".join(sorted(values, key=method_rank if column == "method" else str))
 
-    reuse = facts.computed_over_bound
+    reuse = facts.dialogues.computed_over_bound
     return (
         ("run", run),
         ("models", names("model")),
@@ -91,21 +72,6 @@ def _summary(run: str, metrics: pl.DataFrame, facts: RunFacts, counts: Counts) -
     )
 
 
-def _warnings(models: Sequence[str], facts: RunFacts, counts: Counts) -> tuple[str, ...]:
-    found = []
-    scripted = [name for name in models if is_scripted(name)]
-    if scripted:
-        others = "" if len(scripted) == len(models) else f" (rows of {', '.join(scripted)})"
-        found.append(SCRIPTED_WARNING + others)
-    if counts.superseded:
-        found.append(
-            f"{counts.superseded:,} older responses to the same questions in the same cells are left out: prompts, "
-            "weights or settings changed under this run's name"
-        )
-    found += [f"a start of this run ended with: {error}" for error in facts.errors]
-    return tuple(found)
-
-
 def _some(*grids: Grid) -> tuple[Grid, ...]:
     return tuple(grid for grid in grids if grid.measured)
 
@@ -114,8 +80,8 @@ def _plot(caption: str, svg: str | None) -> tuple[tuple[str, str], ...]:
     return ((caption, svg),) if svg else ()
 
 
-def _detection(found: tables.Lookup) -> Section:
-    judge = tables.main_judge(found.metrics, "detection.f1")
+def _detection(found: Lookup) -> Section:
+    judge = main_judge(found.metrics, "detection.f1")
     measured = _some(tables.detection_f1(found), tables.detection_parts(found))
     return Section(
         "detection",
@@ -126,7 +92,7 @@ def _detection(found: tables.Lookup) -> Section:
     )
 
 
-def _consistency(found: tables.Lookup) -> Section:
+def _consistency(found: Lookup) -> Section:
     return Section(
         "consistency",
         "Answering consistently with the gold",
@@ -135,8 +101,8 @@ def _consistency(found: tables.Lookup) -> Section:
     )
 
 
-def _length(found: tables.Lookup) -> Section:
-    judge = tables.main_judge(found.metrics, tables.ACCURACY)
+def _length(found: Lookup) -> Section:
+    judge = main_judge(found.metrics, ACCURACY)
     return Section(
         "length",
         "Accuracy by document length",
@@ -149,7 +115,7 @@ def _length(found: tables.Lookup) -> Section:
     )
 
 
-def _classes(found: tables.Lookup) -> Section:
+def _classes(found: Lookup) -> Section:
     return Section(
         "classes",
         "How unanswerable questions were met",
@@ -158,61 +124,42 @@ def _classes(found: tables.Lookup) -> Section:
     )
 
 
-def _reformulation(found: tables.Lookup) -> Section:
+def _reformulation(found: Lookup) -> Section:
     return Section(
         "reformulation",
         "Offering another question",
         says("reformulation"),
-        _some(tables.dialogue(found)),
+        _some(run_tables.dialogue(found)),
     )
 
 
-def _differences(found: tables.Lookup, compared: pl.DataFrame) -> Section:
-    measures = (("answer_consistency", tables.ACCURACY), ("refusal", "detection.f1"))
-    judges = [(measure, tables.main_judge(found.metrics, metric)) for measure, metric in measures]
-    grids = _some(*(tables.differences(compared, measure, judge) for measure, judge in judges))
+def _differences(found: Lookup, compared: pl.DataFrame) -> Section:
+    measures = (("answer_consistency", ACCURACY), ("refusal", "detection.f1"))
+    judges = [(measure, main_judge(found.metrics, metric)) for measure, metric in measures]
+    grids = _some(*(run_tables.differences(compared, measure, judge) for measure, judge in judges))
     return Section("differences", "Which differences hold", says("differences"), grids)
 
 
-def _statuses(found: tables.Lookup) -> Section:
+def _statuses(found: Lookup) -> Section:
     return Section(
         "statuses",
         "What became of the responses",
         says("statuses"),
-        _some(tables.statuses(found, [status.value for status in Status])),
+        _some(run_tables.statuses(found, [status.value for status in Status])),
     )
 
 
 def _facts(facts: RunFacts) -> Section:
     if not facts.starts:
         return Section("facts", "Run facts", ())
-    reuse = "–" if facts.computed_over_bound is None else f"{facts.computed_over_bound:.3f}"
-    cost = f"{facts.usd:,.2f} USD" if facts.usd else "none recorded"
-    lines = [
-        ("starts", f"{facts.starts}"),
-        ("seconds", f"{facts.seconds:,.1f}"),
-        ("prompt tokens", f"{facts.prompt_tokens:,}"),
-        ("of these from cache", f"{facts.cached_tokens:,} ({percent(facts.cached_share)})"),
-        ("output tokens", f"{facts.output_tokens:,}"),
-        ("bound (distinct prefix tokens)", "–" if facts.bound_tokens is None else f"{facts.bound_tokens:,}"),
-        ("computed ÷ bound", reuse),
-        ("GPU hours", f"{facts.gpu_hours:,.3f}"),
-        ("cost", cost),
-        ("code", ", ".join(commit[:12] for commit in facts.git_commits) or "no git commit recorded"),
-        ("config", ", ".join(digest[:12] for digest in facts.config_hashes)),
-        ("versions", ", ".join(f"{name} {version}" for name, version in sorted(facts.versions.items()))),
-    ]
-    rows = tuple(Row((name,), (Cell(value, unit="text"),)) for name, value in lines)
-    return Section(
-        "facts",
-        "Run facts",
-        says("facts"),
-        (Grid("Totals over the starts of this run", ("fact",), (("", "value"),), rows),),
-    )
+    return Section("facts", "Run facts", says("facts"), (run_tables.costs(facts), run_tables.origins(facts)))
 
 
 LEGEND: Final = (
-    "Each number is a percentage with its 95 % interval (documents drawn anew; no interval from a single document), "
-    f"n rows, and coverage where rows are missing. Numbers from fewer than {FEW} rows are marked with °. "
+    "Each number is a percentage with its 95 % interval (documents drawn anew; none from a single document, or where "
+    "every document has the same share, between nothing and all), n rows, and coverage (cov) where rows are missing. "
+    "Coverage is over what was to be recorded; in a table split by language, kind or length, and for recall and false "
+    "refusals, rows that are not recorded are taken to be spread as the recorded ones are. "
+    f"Numbers from fewer than {FEW} rows are marked with °. "
     "Published rows are the papers' own, on other data and with other prompts: a reference, not a target."
 )

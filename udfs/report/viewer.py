@@ -17,8 +17,8 @@ from typing import Any, Final
 import polars as pl
 
 from udfs.records import Question
+from udfs.report.lookup import method_rank
 from udfs.report.spans import excerpts, utf16_spans
-from udfs.report.tables import method_rank
 from udfs.tables.texts import Text
 
 CHUNK_RESPONSES: Final = 100
@@ -166,6 +166,7 @@ def shown_responses(
     which are hashes: the choice is the same every time and leans to nothing.
 
     Args:
+        judgements: one a response, judge and measure (`observations.latest_judgements`).
         judge: whose answer_consistency verdict is the one to filter by.
     """
     per_question = rows.group_by("question_id").len().sort("question_id")
@@ -178,7 +179,7 @@ def shown_responses(
     return (
         responses.join(rows.select("response_id", "language", "kind", "answerable"), on="response_id")
         .join(kept.select("question_id"), on="question_id", how="semi")
-        .join(verdict.unique(subset=["response_id"]), on="response_id", how="left")
+        .join(verdict, on="response_id", how="left", validate="m:1")
         .with_columns(
             verdict=pl.col("verdict").fill_null(NOT_JUDGED),
             said=pl.when(pl.col("refused").is_null())

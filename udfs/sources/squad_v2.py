@@ -78,6 +78,8 @@ def _items(data: list[Any], file: str) -> Iterator[RawDocument | RawQuestion | B
                 title=title.replace("_", " ") if isinstance(title, str) else "",
                 split=split,
             )
+            if not questions:
+                yield document
             for fields in questions:
                 yield _question(document, fields)
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import pyarrow as pa
 
@@ -50,23 +51,21 @@ class EngineStage:
         self.admission = Admission(None)
         self._loading = asyncio.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = 0
 
     async def __call__(self, batch: pa.Table) -> pa.Table:
         """Run the bundles of one block; adds nothing to them, gives RESULTS rows."""
-        engine = await self._load()
         try:
+            engine = await self._load()
             async with asyncio.TaskGroup() as tasks:
                 started = [tasks.create_task(self.run_bundle(engine, row)) for row in batch.to_pylist()]
+        except EngineDead as error:  # while it was loading
+            self._leave(str(error))
         except BaseExceptionGroup as failures:
             dead, _ = failures.split(EngineDead)
             if dead is None:
                 raise failures.exceptions[0] from failures
-            message = str(dead.exceptions[0])
-            self.watch.engine_died(message)  # raises when that was once too often
-            print(f"engine died: {message}", file=sys.stderr, flush=True)
-            os._exit(
-                EXIT_ENGINE_DEAD
-            )  # Ray starts a new actor and tries the block again; an exception would end the job
+            self._leave(str(dead.exceptions[0]))
         self.watch.flush()
         return pa.Table.from_pylist([task.result() for task in started], schema=RESULTS)
 
@@ -83,6 +82,12 @@ class EngineStage:
         """Everything asked of one document; a row of RESULTS."""
         raise NotImplementedError
 
+    def _leave(self, message: str) -> NoReturn:
+        """End the actor: Ray starts a new one and tries the block again; an exception would end the job."""
+        self.watch.engine_died(message)  # raises when that was once too often
+        print(f"engine died: {message}", file=sys.stderr, flush=True)
+        os._exit(EXIT_ENGINE_DEAD)
+
     async def _load(self) -> Engine:
         async with self._loading:
             if self.engine is None:
@@ -92,18 +97,23 @@ class EngineStage:
 
     def adopt(self, engine: Engine) -> None:
         """Ask `engine`, which was made in the running event loop; its KV cache sets the budget."""
-        self._loop = asyncio.get_running_loop()
+        self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
         self.engine = engine
         kv = engine.kv_tokens
         self.admission = Admission(None if kv is None else max(1, int(kv * self.placement.kv_share)))
 
+    async def close(self) -> None:
+        """Release the engine. Calling it twice is allowed."""
+        engine, self.engine = self.engine, None
+        if engine is not None:
+            await engine.close()
+
     def __del__(self) -> None:
         """Ray drops the stage when the pool is done: the engine's processes must go before the actor's does."""
-        engine, loop = getattr(self, "engine", None), getattr(self, "_loop", None)
-        if engine is None or loop is None or loop.is_closed():
+        loop = getattr(self, "_loop", None)
+        if getattr(self, "engine", None) is None or loop is None or loop.is_closed():
             return
-        self.engine = None
-        if loop.is_running():
-            asyncio.run_coroutine_threadsafe(engine.close(), loop).result(timeout=CLOSE_SECONDS)
-        else:
-            loop.run_until_complete(engine.close())
+        if not loop.is_running():
+            loop.run_until_complete(self.close())
+        elif threading.get_ident() != self._thread:  # on the loop's own thread waiting for it would never end
+            asyncio.run_coroutine_threadsafe(self.close(), loop).result(timeout=CLOSE_SECONDS)

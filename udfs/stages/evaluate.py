@@ -14,7 +14,7 @@ from udfs.engines.base import Completion, Engine
 from udfs.judges.base import Judge
 from udfs.judges.llm import LlmJudge
 from udfs.prompts import build_answer
-from udfs.records import Judgement, Question, Response
+from udfs.records import Judgement, Question, Response, Span
 from udfs.scheduling import parallel_within, walk_prefix_tree
 from udfs.schema import PERMANENT
 from udfs.stages.engine_stage import EnginePlacement, EngineStage
@@ -60,10 +60,10 @@ class EvaluateStage(EngineStage):
     async def run_bundle(self, engine: Engine, bundle: dict[str, Any]) -> dict[str, object]:
         tally = Tally(engine.block_size)
         text = bundle["text"]
-        groups = self._groups(bundle)
+        views = self._views(bundle)
         observe = self.observer(tally)
-        asks = [ask for group in groups for ask in group]
-        prefix, each = await self._tokens(engine, text, groups)
+        asks = [ask for groups in views for group in groups for ask in group]
+        prefix, each = await self._tokens(engine, bundle, views)
         parallel = parallel_within(self.admission.capacity, prefix, each, len(asks))
         remaining = len(asks)
         async with self.admission.admit(prefix + parallel * each) as give_back:
@@ -77,36 +77,44 @@ class EvaluateStage(EngineStage):
                     give_back(each)
                 return result
 
-            walk = [[functools.partial(one, ask) for ask in group] for group in groups]
-            results = [pair for group in await walk_prefix_tree(walk, parallel) for pair in group]
+            walk = [[[functools.partial(one, ask) for ask in group] for group in groups] for groups in views]
+            results = await walk_prefix_tree(walk, parallel)
         responses = [response for response, _ in results]
         judgements = [judgement for _, made in results for judgement in made]
         return result_row(bundle["bundle_id"], bundle["doc_id"], responses, judgements, tally)
 
-    def _groups(self, bundle: dict[str, Any]) -> list[list[Ask]]:
-        """Dialogues that share a prefix beyond the document together: by view, then method."""
-        groups: dict[tuple[Any, str], list[Ask]] = {}
+    def _views(self, bundle: dict[str, Any]) -> list[list[list[Ask]]]:
+        """The bundle's dialogues as a tree of shared prefixes: by view, then method."""
+        views: dict[tuple[Span, ...], dict[str, list[Ask]]] = {}
         for item in bundle["items"]:
             question = question_of(item)
+            methods = views.setdefault(question.redactions, {})
             for ask in item["asks"]:
-                key = (question.redactions, ask["method"])
-                groups.setdefault(key, []).append(Ask(question, self.specs[ask["method"]], ask["response_id"]))
-        return [groups[key] for key in sorted(groups)]
+                methods.setdefault(ask["method"], []).append(
+                    Ask(question, self.specs[ask["method"]], ask["response_id"])
+                )
+        return [[methods[name] for name in sorted(methods)] for _, methods in sorted(views.items())]
 
-    async def _tokens(self, engine: Engine, text: str, groups: Sequence[Sequence[Ask]]) -> tuple[int, int]:
-        """Tokens that the bundle's shared prefixes hold, and what one dialogue in flight adds."""
+    async def _tokens(
+        self, engine: Engine, bundle: dict[str, Any], views: Sequence[Sequence[Sequence[Ask]]]
+    ) -> tuple[int, int]:
+        """An estimate of the KV that the bundle needs: its longest first prompt, and what a dialogue in flight adds.
+
+        Prefixes of views and methods that the walk has left may be pushed out; the document is used by every request
+        and stays. Where the estimate is too low, vLLM computes something again; nothing fails.
+        """
         if self.admission.capacity is None:
             return 0, 0
-        longest = 0
-        for group in groups:
-            ask = group[0]
-            view = view_text(text, ask.question.redactions)
-            messages = build_answer(
-                ask.spec.method, ask.spec.layout, ask.question.language, view, ask.question.question
-            )
-            longest = max(longest, await engine.count_tokens(messages) or 0)
-        each = 2 * max(ask.spec.sampling.max_tokens for group in groups for ask in group) + TURN_SLACK_TOKENS
-        return longest, each + engine.block_size
+        leads = [group[0] for groups in views for group in groups]
+        counts = []
+        for lead in leads:
+            view = view_text(bundle["text"], lead.question.redactions)
+            method, layout = lead.spec.method, lead.spec.layout
+            messages = build_answer(method, layout, lead.question.language, view, lead.question.question)
+            counts.append(await engine.count_tokens(messages))
+        longest = max(bundle["n_tokens"] if count is None else count for count in counts)
+        replies = 2 * max(lead.spec.sampling.max_tokens for lead in leads)
+        return longest, replies + TURN_SLACK_TOKENS + engine.block_size
 
     async def _dialogue(
         self,

@@ -69,8 +69,6 @@ class JudgeStage(EngineStage):
             return made
 
         async with self.admission.admit(shared + parallel * each):
-            walk = [[functools.partial(one, pair) for pair in pairs]]
-            judgements = [
-                made for group in await walk_prefix_tree(walk, parallel) for each_made in group for made in each_made
-            ]
+            made_of_each = await walk_prefix_tree([[[functools.partial(one, pair) for pair in pairs]]], parallel)
+        judgements = [judgement for made in made_of_each for judgement in made]
         return result_row(bundle["bundle_id"], bundle["doc_id"], [], judgements, tally)

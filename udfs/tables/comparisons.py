@@ -15,8 +15,9 @@ import polars as pl
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from udfs.tables.intervals import ratio_estimate, seed_of
-from udfs.tables.observations import correctness
+from udfs.tables.expected import cell_counts
+from udfs.tables.intervals import Estimate, ratio_estimate, seed_of
+from udfs.tables.observations import CELL, correctness
 
 EXACT_BELOW: Final = 25
 SCHEMA: Final[dict[str, type[pl.DataType]]] = {
@@ -30,10 +31,15 @@ SCHEMA: Final[dict[str, type[pl.DataType]]] = {
     "measure": pl.String,
     "judge": pl.String,
     "pairs": pl.Int64,
+    "coverage": pl.Float64,  # pairs over the questions that a and b (the one with more) were to answer
     "only_a": pl.Int64,  # questions that a alone gets right
     "only_b": pl.Int64,
-    "accuracy_a": pl.Float64,
+    "accuracy_a": pl.Float64,  # over the pairs, as are its interval and b's
+    "a_low": pl.Float64,
+    "a_high": pl.Float64,
     "accuracy_b": pl.Float64,
+    "b_low": pl.Float64,
+    "b_high": pl.Float64,
     "difference": pl.Float64,  # accuracy of a minus accuracy of b
     "ci_low": pl.Float64,
     "ci_high": pl.Float64,
@@ -42,19 +48,31 @@ SCHEMA: Final[dict[str, type[pl.DataType]]] = {
 }
 
 
-def comparisons(rows: pl.DataFrame, judgements: pl.DataFrame, resamples: int = 1000, seed: int = 0) -> pl.DataFrame:
+def comparisons(
+    rows: pl.DataFrame,
+    judgements: pl.DataFrame,
+    resamples: int = 1000,
+    seed: int = 0,
+    planned: pl.DataFrame | None = None,
+) -> pl.DataFrame:
     """Every paired difference of a run, columns as in `SCHEMA`; pairs of sides without a common question are left out.
 
     Args:
         rows: `observations.response_rows`.
         judgements: rows of the judgements table; measures answer_consistency and refusal are compared.
+        planned: `expected.planned_cells`; None: nobody knows, coverage is over recorded rows.
     """
+    counts = cell_counts(rows, planned).select(*CELL, "expected")
+    expected = {tuple(row[:4]): row[4] for row in counts.iter_rows()}
     found: list[dict[str, Any]] = []
     for measure in ("answer_consistency", "refusal"):
         marked = correctness(rows, judgements, measure).filter("ok")
         for compared, fixed in (("method", "model"), ("model", "method")):
             pairs = _pairs(marked, compared, fixed, resamples, seed)
-            found.extend(row | {"measure": measure} for row in pairs)
+            for row in pairs:
+                sides = ({**row, compared: row[side]} for side in ("a", "b"))
+                most = max(expected[tuple(side[name] for name in CELL)] for side in sides)
+                found.append(row | {"measure": measure, "coverage": row["pairs"] / most})
     frame = pl.DataFrame(found, schema=SCHEMA)
     return _holm(frame)
 
@@ -81,26 +99,29 @@ def paired_difference(both: pl.DataFrame, resamples: int, seed: int) -> dict[str
     a, b = both["a"].to_numpy(), both["b"].to_numpy()
     table = np.array([[np.sum(a & b), np.sum(a & ~b)], [np.sum(~a & b), np.sum(~a & ~b)]])
     only_a, only_b = int(table[0, 1]), int(table[1, 0])
-    sums = (
-        both.group_by("doc_id")
-        .agg(num=(pl.col("a").cast(pl.Int64) - pl.col("b").cast(pl.Int64)).sum().cast(pl.Float64), den=pl.len())
-        .sort("doc_id")
-    )
-    estimate = ratio_estimate(
-        sums["num"].to_numpy(), sums["den"].cast(pl.Float64).to_numpy(), resamples, seed, proportion=False
-    )
+    estimate = _estimate(both, pl.col("a").cast(pl.Float64) - pl.col("b").cast(pl.Float64), resamples, seed, False)
+    right_a, right_b = (_estimate(both, pl.col(x).cast(pl.Float64), resamples, seed, True) for x in ("a", "b"))
     test = mcnemar(table, exact=only_a + only_b < EXACT_BELOW, correction=True)
     return {
         "pairs": both.height,
         "only_a": only_a,
         "only_b": only_b,
-        "accuracy_a": float(a.mean()),
-        "accuracy_b": float(b.mean()),
+        "accuracy_a": right_a.value,
+        "a_low": right_a.low,
+        "a_high": right_a.high,
+        "accuracy_b": right_b.value,
+        "b_low": right_b.low,
+        "b_high": right_b.high,
         "difference": estimate.value,
         "ci_low": estimate.low,
         "ci_high": estimate.high,
         "p_value": min(1.0, float(test.pvalue)),
     }
+
+
+def _estimate(both: pl.DataFrame, value: pl.Expr, resamples: int, seed: int, proportion: bool) -> Estimate:
+    sums = both.group_by("doc_id").agg(num=value.sum(), den=pl.len().cast(pl.Float64)).sort("doc_id")
+    return ratio_estimate(sums["num"].to_numpy(), sums["den"].to_numpy(), resamples, seed, proportion)
 
 
 def _holm(frame: pl.DataFrame) -> pl.DataFrame:

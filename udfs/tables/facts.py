@@ -3,64 +3,114 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 import polars as pl
 
 
 @dataclass(frozen=True, slots=True)
-class RunFacts:
-    """Totals over the starts of one run's job. Tokens are counts, `seconds` wall time; None where nobody knows."""
+class StageFacts:
+    """Totals of one kind of stage. Tokens are counts, `seconds` wall time; None where nobody knows."""
 
-    starts: int = 0
     seconds: float = 0.0
     prompt_tokens: int = 0
     cached_tokens: int = 0
     output_tokens: int = 0
     bound_tokens: int | None = None
-    computed_over_bound: float | None = None
+    bounded_computed_tokens: int | None = None  # computed tokens of the prompts that the bound is of
     gpu_hours: float = 0.0
     usd: float = 0.0
-    versions: dict[str, str] = field(default_factory=dict)
-    git_commits: tuple[str, ...] = ()
-    config_hashes: tuple[str, ...] = ()
-    errors: tuple[str, ...] = ()
 
     @property
     def cached_share(self) -> float | None:
         """Share of the prompt tokens that came from the prefix cache."""
         return self.cached_tokens / self.prompt_tokens if self.prompt_tokens else None
 
+    @property
+    def computed_over_bound(self) -> float | None:
+        """Computed over bound prompt tokens, both of the same prompts."""
+        if not self.bound_tokens or self.bounded_computed_tokens is None:
+            return None
+        return self.bounded_computed_tokens / self.bound_tokens
 
-def run_facts(runs: pl.DataFrame) -> RunFacts:
-    """Totals over `runs`, the starts of one run (rows of the runs table).
 
-    computed ÷ bound is over the starts that report a bound: their computed (prompt minus cached) tokens over the sum
-    of their bounds.
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """A stage whose newest start did not end well."""
+
+    job: str  # evaluate | judge
+    model: str  # for job judge: the judge's name
+    started_at: datetime
+    status: str  # running (it still is, or was killed) | stopped | failed
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """Totals over the starts of one run: of its dialogues, and apart from them of judges on stages of their own."""
+
+    starts: int = 0
+    dialogues: StageFacts = field(default_factory=StageFacts)
+    judging: StageFacts = field(default_factory=StageFacts)
+    without_end: int = 0  # stages that left no totals
+    versions: dict[str, str] = field(default_factory=dict)
+    git_commits: tuple[str, ...] = ()
+    config_hashes: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
+    unfinished: tuple[Unfinished, ...] = ()
+
+
+def run_facts(runs: pl.DataFrame, models: Sequence[str] = ()) -> RunFacts:
+    """Totals over `runs`, the stages of the starts of one run (rows of the runs table).
+
+    Args:
+        models: of these models alone it is told whether their newest start ended well; [] for all.
     """
     if not runs.height:
         return RunFacts()
-    ordered = runs.sort("started_at")
-    bounded = ordered.filter(pl.col("bound_tokens").is_not_null() & (pl.col("bound_tokens") > 0))
-    bound = int(bounded["bound_tokens"].sum()) if bounded.height else None
-    computed = int((bounded["prompt_tokens"] - bounded["cached_tokens"]).sum())
+    ordered = runs.sort("started_at", "run_id")
     versions: dict[str, str] = {}
     for text in ordered["versions"]:
         versions |= {str(k): str(v) for k, v in json.loads(text or "{}").items()}
     return RunFacts(
-        starts=ordered.height,
-        seconds=float(ordered["seconds"].sum()),
-        prompt_tokens=int(ordered["prompt_tokens"].sum()),
-        cached_tokens=int(ordered["cached_tokens"].sum()),
-        output_tokens=int(ordered["output_tokens"].sum()),
-        bound_tokens=bound,
-        computed_over_bound=computed / bound if bound else None,
-        gpu_hours=float(ordered["gpu_hours"].sum()),
-        usd=float(ordered["usd"].sum()),
+        starts=ordered.select(pl.coalesce("start_id", "run_id")).n_unique(),
+        dialogues=_stage_facts(ordered.filter(pl.col("job") == "evaluate")),
+        judging=_stage_facts(ordered.filter(pl.col("job") == "judge")),
+        without_end=ordered.filter(pl.col("status") == "running").height,
         versions=versions,
         git_commits=_distinct(ordered["git_commit"]),
         config_hashes=_distinct(ordered["config_hash"]),
         errors=_distinct(ordered["error"]),
+        unfinished=_unfinished(ordered, models),
+    )
+
+
+def _stage_facts(stages: pl.DataFrame) -> StageFacts:
+    """Sums over stages of one job. The ratio to the bound takes those with a bound; of them the computed tokens of the
+    prompts whose bound is known, or of all prompts where the stage does not say."""
+    bounded = stages.filter(pl.col("bound_tokens").is_not_null() & (pl.col("bound_tokens") > 0))
+    computed = pl.coalesce("bounded_computed_tokens", pl.col("prompt_tokens") - pl.col("cached_tokens"))
+    return StageFacts(
+        seconds=float(stages["seconds"].sum()),
+        prompt_tokens=int(stages["prompt_tokens"].sum()),
+        cached_tokens=int(stages["cached_tokens"].sum()),
+        output_tokens=int(stages["output_tokens"].sum()),
+        bound_tokens=int(bounded["bound_tokens"].sum()) if bounded.height else None,
+        bounded_computed_tokens=int(bounded.select(computed.sum()).item()) if bounded.height else None,
+        gpu_hours=float(stages["gpu_hours"].sum()),
+        usd=float(stages["usd"].sum()),
+    )
+
+
+def _unfinished(ordered: pl.DataFrame, models: Sequence[str]) -> tuple[Unfinished, ...]:
+    newest = ordered.unique(subset=["job", "model"], keep="last", maintain_order=True).filter(pl.col("status") != "ok")
+    if models:
+        newest = newest.filter((pl.col("job") != "evaluate") | pl.col("model").is_in(list(models)))
+    return tuple(
+        Unfinished(row["job"], row["model"], row["started_at"], row["status"], row["error"] or "")
+        for row in newest.sort("job", "model").iter_rows(named=True)
     )
 
 

@@ -73,11 +73,13 @@ def ratio_estimate(num: Floats, den: Floats, resamples: int, seed: int, proporti
         num, den: one sum a document, shape (documents,), den >= 0.
         resamples: how often the documents are drawn anew.
         seed: of the draw.
-        proportion: the ratio lies in 0..1. Then an interval without width (every document alike, as with 12 of 12
-            right) is replaced by Wilson's with each document as one draw, since it would claim certainty.
+        proportion: the ratio lies in 0..1. Then an interval without width at 0 or 1 (as with 12 of 12 right) is
+            replaced by Wilson's with each document as one draw, since it would claim certainty.
 
     Returns:
-        no value where the denominator is zero; no interval where fewer than two documents carry it.
+        no value where the denominator is zero; no interval where fewer than two documents carry it, or where every
+        document has the same share strictly between 0 and 1 (or the same difference): documents then show no spread
+        to draw from, and Wilson's would take each of them for all right or all wrong, which none is.
     """
     used = den > 0
     num, den = num[used], den[used]
@@ -90,9 +92,9 @@ def ratio_estimate(num: Floats, den: Floats, resamples: int, seed: int, proporti
     draws = sums[:, 0] / sums[:, 1]
     low, high = (float(q) for q in np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]))
     if high - low < 1e-12:
-        if not proportion:
+        if not proportion or 1e-12 < value < 1 - 1e-12:
             return Estimate(value, draws=draws)
-        low, high = proportion_confint(min(value, 1.0) * len(den), len(den), alpha=1 - LEVEL, method="wilson")
+        low, high = proportion_confint(round(value) * len(den), len(den), alpha=1 - LEVEL, method="wilson")
     return Estimate(value, min(float(low), value), max(float(high), value), draws)
 
 

@@ -1,18 +1,23 @@
 """The metrics table: tidy rows, each a ratio of sums over a cell's rows with n, a 95 % interval and coverage.
 
+Coverage divides by the rows that the run's starts were to record (`udfs.tables.expected`), recorded or not. In a slice
+(a language, kind or length; the gold of recall and false refusals) the rows that are not recorded are shared out as
+the recorded ones are.
+
 - detection.*: of the unanswerable class, for each refusal detector (CouldAsk, Table 4); dataset "average" is the
-  unweighted mean over datasets.
+  unweighted mean over every dataset of the run in that layout, null where the cell lacks one.
 - answer_consistency.accuracy: for each judge, by language × kind and by length bucket × kind (FactGuard, Tables 5, 6).
 - response_class.*: shares of incorrect, direct_refusal, reasoned_answer over unanswerable questions (Table 7).
-- <measure>.parse_failure_rate: judgements that could not be read, over judged responses.
+- <measure>.parse_failure_rate: judgements that could not be read, over all judgements.
 - reformulation.*, turns.mean: of the dialogue itself; `judge` is the detector that decided on turn 2.
 - turns.cut_rate: responses with a turn that ended at the token limit (sampling.max_tokens), not by itself.
-- status.*: shares of the responses' statuses.
+- status.*: shares of the recorded responses' statuses.
+- responses.expected: how many responses the cell was to have (null where no start says), n those recorded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -20,6 +25,7 @@ import numpy as np
 import polars as pl
 
 from udfs.schema import METRICS, Status
+from udfs.tables.expected import cell_counts
 from udfs.tables.intervals import Estimate, mean_estimate, ratio_estimate, seed_of
 from udfs.tables.observations import CELL, MISLEADING, correctness, verdict_rows
 
@@ -27,6 +33,7 @@ AVERAGE: Final = "average"
 ALL: Final = "all"
 RESPONSE_CLASSES: Final = ("incorrect", "direct_refusal", "reasoned_answer")
 MEASURES: Final = ("refusal", "answer_consistency", "response_class")
+EXPECTED: Final = "responses.expected"
 KEY: Final = (*CELL, "language", "kind", "length_bucket", "judge", "metric")
 
 
@@ -40,7 +47,7 @@ class Ratio:
     rows: pl.Expr
     """Which ok rows `n` counts."""
     expected: pl.Expr = field(default_factory=lambda: pl.lit(True))
-    """Which rows should have been there: what coverage divides by."""
+    """Which rows should have been there: what coverage divides by, with those not recorded."""
     ok: pl.Expr = field(default_factory=lambda: pl.col("ok"))
     proportion: bool = True
 
@@ -72,8 +79,34 @@ BY_KIND: Final = tuple(
 )
 
 
+@dataclass(frozen=True)
+class Plan:
+    """What the cells of a run were to have."""
+
+    counts: pl.DataFrame  # `expected.cell_counts`
+
+    @property
+    def factors(self) -> dict[tuple[str, ...], float]:
+        """Expected over recorded rows of each cell that has any."""
+        some = self.counts.filter(pl.col("recorded") > 0)
+        return {tuple(row[:4]): row[4] / row[5] for row in some.select(*CELL, "expected", "recorded").iter_rows()}
+
+    @property
+    def expected(self) -> dict[tuple[str, ...], int]:
+        return {tuple(row[:4]): row[4] for row in self.counts.select(*CELL, "expected").iter_rows()}
+
+    def datasets(self) -> dict[str, list[str]]:
+        """The datasets of each layout, sorted."""
+        return {str(layout): sorted(set(part["dataset"])) for (layout,), part in self.counts.group_by(["layout"])}
+
+
 def metrics(
-    rows: pl.DataFrame, judgements: pl.DataFrame, run: str, resamples: int = 1000, seed: int = 0
+    rows: pl.DataFrame,
+    judgements: pl.DataFrame,
+    run: str,
+    resamples: int = 1000,
+    seed: int = 0,
+    planned: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """Every metric of one run, as rows of the metrics table.
 
@@ -82,9 +115,11 @@ def metrics(
         judgements: rows of the judgements table.
         resamples: bootstrap resamples an interval.
         seed: of the bootstrap; equal input and seed give equal rows, whatever the input's order.
+        planned: `expected.planned_cells`; None: nobody knows, coverage is over recorded rows.
     """
+    plan = Plan(cell_counts(rows, planned))
     sums = pl.concat([*_detection(rows, judgements), *_verdicts(rows, judgements), *_dialogue(rows)])
-    found = [*_estimates(sums, resamples, seed)]
+    found = [*_expected(plan), *_estimates(sums, plan, resamples, seed)]
     names = METRICS.names
     return pl.DataFrame([{"run": run, **row} for row in found], schema=_polars_schema(), orient="row").select(names)
 
@@ -93,6 +128,15 @@ def _polars_schema() -> dict[str, Any]:
     frame = pl.from_arrow(METRICS.empty_table())
     assert isinstance(frame, pl.DataFrame)
     return dict(frame.schema)
+
+
+def _expected(plan: Plan) -> Iterator[dict[str, Any]]:
+    alike = {"language": ALL, "kind": ALL, "length_bucket": ALL, "judge": ALL, "metric": EXPECTED}
+    for row in plan.counts.iter_rows(named=True):
+        known = None if row["planned"] is None else float(row["expected"])
+        coverage = row["recorded"] / row["expected"] if row["expected"] else 1.0
+        values = _values(Estimate(known), row["recorded"], coverage)
+        yield {name: row[name] for name in CELL} | alike | values
 
 
 def _detection(rows: pl.DataFrame, judgements: pl.DataFrame) -> Iterator[pl.DataFrame]:
@@ -129,7 +173,6 @@ def _verdicts(rows: pl.DataFrame, judgements: pl.DataFrame) -> Iterator[pl.DataF
             pl.col("unparsed"),
             pl.col("judged"),
             pl.col("judged"),
-            expected=pl.col("responded"),
             ok=pl.col("judged"),
         )
         yield _sums(judged, failed, Slice())
@@ -174,9 +217,20 @@ def _sums(rows: pl.DataFrame, ratio: Ratio, part: Slice) -> pl.DataFrame:
     )
 
 
-def _estimates(sums: pl.DataFrame, resamples: int, seed: int) -> Iterator[dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One dataset's share in an average."""
+
+    estimate: Estimate
+    n: float
+    ok: float
+    expected: float
+
+
+def _estimates(sums: pl.DataFrame, plan: Plan, resamples: int, seed: int) -> Iterator[dict[str, Any]]:
     """One row a cell and metric, and the averages over datasets of the detection metrics."""
-    averaged: dict[tuple[str, ...], list[tuple[Estimate, dict[str, float]]]] = {}
+    factors = plan.factors
+    averaged: dict[tuple[str, ...], dict[str, Part]] = {}
     # Rows over the same documents follow each other, so that they share one matrix of draws.
     by_slice = ["dataset", "language", "kind", "length_bucket", "metric"]
     ordered = sums.sort([*by_slice, *KEY, "doc_id"])
@@ -188,25 +242,35 @@ def _estimates(sums: pl.DataFrame, resamples: int, seed: int) -> Iterator[dict[s
     for total in totals.iter_rows(named=True):
         cell = {name: str(total[name]) for name in KEY}
         start, stop = stop, stop + total["documents"]
-        expected, ok, n = total["expected"], total["ok"], total["n"]
+        expected = total["expected"] * factors[tuple(cell[name] for name in CELL)]
         draw = seed_of(seed, cell["dataset"])
         estimate = ratio_estimate(nums[start:stop], dens[start:stop], resamples, draw, total["proportion"])
         if expected:  # else the dataset has no such question: no row, though its average has to know
-            yield cell | _values(estimate, int(n), ok / expected)
+            yield cell | _values(estimate, int(total["n"]), total["ok"] / expected)
         unsliced = cell["language"] == cell["kind"] == cell["length_bucket"] == ALL
         if cell["metric"].startswith("detection.") and unsliced:
             rest = tuple(cell[name] for name in KEY if name != "dataset")
-            averaged.setdefault(rest, []).append((estimate, {"n": n, "ok": ok, "expected": expected}))
+            averaged.setdefault(rest, {})[cell["dataset"]] = Part(estimate, total["n"], total["ok"], expected)
+    yield from _averages(averaged, plan)
+
+
+def _averages(averaged: Mapping[tuple[str, ...], dict[str, Part]], plan: Plan) -> Iterator[dict[str, Any]]:
+    """The means over datasets: a row for each cell of a layout with several, null where the cell lacks one of them.
+
+    A mean over fewer datasets would stand in one column with means over all, and be read as if it were one.
+    """
+    datasets, expected = plan.datasets(), plan.expected
     for rest, parts in averaged.items():
-        if len(parts) > 1 and any(weights["expected"] for _, weights in parts):
-            yield _average(rest, parts)
-
-
-def _average(rest: Sequence[str], parts: Sequence[tuple[Estimate, dict[str, float]]]) -> dict[str, Any]:
-    cell = dict(zip([name for name in KEY if name != "dataset"], rest, strict=True)) | {"dataset": AVERAGE}
-    total = {name: sum(weights[name] for _, weights in parts) for name in ("n", "ok", "expected")}
-    estimate = mean_estimate([part for part, _ in parts])
-    return cell | _values(estimate, int(total["n"]), total["ok"] / total["expected"])
+        cell = dict(zip([name for name in KEY if name != "dataset"], rest, strict=True)) | {"dataset": AVERAGE}
+        wanted = datasets[cell["layout"]]
+        lacking = [name for name in wanted if name not in parts]
+        total = sum(part.expected for part in parts.values())
+        total += sum(expected.get((cell["model"], cell["method"], cell["layout"], name), 0) for name in lacking)
+        if len(wanted) < 2 or not total:
+            continue
+        estimate = Estimate(None) if lacking else mean_estimate([part.estimate for part in parts.values()])
+        n, ok = sum(part.n for part in parts.values()), sum(part.ok for part in parts.values())
+        yield cell | _values(estimate, int(n), ok / total)
 
 
 def _values(estimate: Estimate, n: int, coverage: float) -> dict[str, Any]:

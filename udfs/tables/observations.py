@@ -1,7 +1,7 @@
 """From stored rows to what metrics are taken over: one row a response, with its question's gold beside it.
 
-Every expected row stays in: a response that is over_length, or whose verdict could not be parsed, has `ok` false and
-counts against coverage; it is never scored as wrong.
+Every recorded row stays in: a response that has no verdict, or one that could not be parsed, has `ok` false and counts
+against coverage; it is never scored as wrong. What was expected and is not recorded is in `udfs.tables.expected`.
 """
 
 from __future__ import annotations
@@ -45,6 +45,18 @@ def latest(responses: pl.DataFrame) -> pl.DataFrame:
     return ordered.unique(subset=[*CELL, "question_id"], keep="first", maintain_order=True)
 
 
+def latest_judgements(judgements: pl.DataFrame) -> pl.DataFrame:
+    """One judgement a response, judge and measure: an ok one first, then the newest.
+
+    A judge keeps its name when its prompt, context, sampling or rules change, so a run may hold several of its
+    judgements of one response. The others are left out; the caller reports how many they were.
+    """
+    ordered = judgements.sort(
+        [pl.col("status") == Status.OK, "created_at", "judgement_id"], descending=[True, True, False]
+    )
+    return ordered.unique(subset=["response_id", "judge", "measure"], keep="first", maintain_order=True)
+
+
 def response_rows(responses: pl.DataFrame, questions: pl.DataFrame, documents: pl.DataFrame) -> pl.DataFrame:
     """One row a response: its cell, gold (`answerable`, `kind`), slices (`language`, `length_bucket`) and outcome.
 
@@ -81,11 +93,14 @@ def response_rows(responses: pl.DataFrame, questions: pl.DataFrame, documents: p
 def verdict_rows(rows: pl.DataFrame, judgements: pl.DataFrame, measure: str) -> pl.DataFrame:
     """`rows` once for each judge of `measure` that judged their model, with that judge's verdict.
 
-    Adds judge, verdict, judged (a judgement is there), unparsed (it is a parse_failure) and makes ok mean that both
-    the response and the judgement are ok. A model none of whose responses was judged is given every judge there is,
-    so that it shows with coverage 0 instead of being absent.
+    Adds judge, verdict, judged (a judgement is there), unparsed (it is a parse_failure) and makes ok mean that the
+    judgement is ok, whatever the response's status: what is judged is the answer of turn 1. Were a response with a
+    failed turn 2 left out, only refusals would be missing, for only they have a turn 2.
+
+    Of several judgements by one judge `latest_judgements` keeps one. A model none of whose responses was judged is
+    given every judge there is, so that it shows with coverage 0 instead of being absent.
     """
-    mine = judgements.filter(pl.col("measure") == measure).select(
+    mine = latest_judgements(judgements.filter(pl.col("measure") == measure)).select(
         "response_id", "judge", "verdict", pl.col("status").alias("verdict_status")
     )
     by_model = rows.select("response_id", "model").join(mine, on="response_id").select("model", "judge").unique()
@@ -95,8 +110,7 @@ def verdict_rows(rows: pl.DataFrame, judgements: pl.DataFrame, measure: str) -> 
     return joined.with_columns(
         judged=pl.col("verdict_status").is_not_null(),
         unparsed=(pl.col("verdict_status") == Status.PARSE_FAILURE).fill_null(False),
-        ok=pl.col("ok") & (pl.col("verdict_status") == Status.OK).fill_null(False) & pl.col("verdict").is_not_null(),
-        responded=pl.col("ok"),
+        ok=(pl.col("verdict_status") == Status.OK).fill_null(False) & pl.col("verdict").is_not_null(),
     )
 
 

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from udfs.errors import UserError
-from udfs.schema import KEYS, TABLES, Status
+from udfs.schema import KEYS, PERMANENT, TABLES, Status
 
 ROW_GROUP_BYTES = 1024 * 1024
 """Text per row group of `documents`: what one bundle's read costs at least."""
@@ -30,6 +30,11 @@ class DataFile:
 
     path: str
     size: int
+
+
+def _status_rank() -> pl.Expr:
+    permanent = pl.col("status").is_in([str(status) for status in PERMANENT])
+    return pl.when(pl.col("status") == Status.OK).then(0).when(permanent).then(1).otherwise(2)
 
 
 class Store:
@@ -111,11 +116,13 @@ class Store:
     def read(self, table: str, columns: Sequence[str] | None = None, part: str | None = None) -> pl.DataFrame:
         """The table's rows, one per key. `columns` limits what is read from disk (keys come along regardless).
 
-        Of rows with equal keys an `ok` one wins, then the one in the file first by path: the same one every time.
+        Of rows with equal keys an `ok` one wins, then one of another permanent status (it is not asked again), then
+        the newest by `created_at` where the table has it, then the one in the file first by path: the same one every
+        time.
         """
         schema = TABLES[table]
         keys = KEYS[table]
-        order = ["status"] if "status" in schema.names and table != "runs" else []
+        order = [] if table == "runs" else [name for name in ("status", "created_at") if name in schema.names]
         wanted = list(dict.fromkeys([*(columns or schema.names), *keys, *order]))
         tables = [
             pq.read_table(file.path, columns=wanted, filesystem=self._fs)
@@ -127,7 +134,9 @@ class Store:
         frame = pl.from_arrow(pa.concat_tables(tables) if tables else empty)
         assert isinstance(frame, pl.DataFrame)
         if order:
-            frame = frame.sort(pl.col("status") != Status.OK, maintain_order=True)
+            ranks = {"status": _status_rank(), "created_at": pl.col("created_at")}
+            newest_first = [name == "created_at" for name in order]
+            frame = frame.sort([ranks[name] for name in order], descending=newest_first, maintain_order=True)
         frame = frame.unique(subset=list(keys), keep="first", maintain_order=True)
         return frame.select(list(columns)) if columns else frame
 

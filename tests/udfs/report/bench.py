@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,7 +40,7 @@ class Run:
 def small_run(
     documents: int = 4, characters: int = 6_000, model: str = "smollm2-135m", run: str = "main", questions: int = 3
 ) -> Run:
-    made = Run(runs=[make_run(run)])
+    made = Run()
     for number in range(documents):
         chinese = number % 2 == 1
         filler, fact = (
@@ -56,7 +58,15 @@ def small_run(
         made.documents.append(document)
         for place in range(questions):
             _ask(made, document, text.index(fact), fact, place, model, run)
+    made.runs = [make_run(run, model=model, cells=cells_of(made))]
     return made
+
+
+def cells_of(made: Run, more: int = 0) -> str:
+    """`runs.cells` of a start that covers what is recorded, and `more` responses of each cell beside it."""
+    counted = Counter((response.method, response.layout, response.dataset) for response in made.responses)
+    names = ("method", "layout", "dataset")
+    return json.dumps([dict(zip(names, cell, strict=True)) | {"expected": n + more} for cell, n in counted.items()])
 
 
 def _ask(made: Run, document: Document, at: int, fact: str, place: int, model: str, run: str) -> None:

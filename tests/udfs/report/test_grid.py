@@ -22,6 +22,25 @@ def test_cell_is_written_compactly(cell: Cell, text: str) -> None:
     assert cell_text(cell) == text
 
 
+@pytest.mark.parametrize(
+    ("cell", "says"),
+    [
+        (Cell(0.0, None, None, 40, 1.0, "points"), "or all documents alike"),
+        (Cell(None, None, None, 8, 0.5, note="no average, for there is no F1 on c"), "no F1 on c; n 8 · cov 50%"),
+        (Cell(0.5, 0.4, 0.6, 40, 1.0), "95 % interval 40.0 to 60.0; n 40; coverage 100%"),
+    ],
+)
+def test_hover_says_why_something_is_not_there(cell: Cell, says: str) -> None:
+    assert says in cell.hover
+
+
+def test_footnotes_say_each_reason_once_for_a_model_and_method() -> None:
+    lost = Cell(note="why")
+    rows = tuple(Row(("m", method, judge), (lost,)) for method in ("zs", "fs") for judge in ("rules", "llm"))
+    grid = Grid("t", ("model", "method", "judge"), (("", "x"),), rows).trimmed()
+    assert grid.footnotes == ("m · zs: why", "m · fs: why")
+
+
 @pytest.mark.parametrize(("share", "text"), [(1.0, "100%"), (0.9991, "> 99%"), (0.0001, "< 1%"), (0.0, "0%")])
 def test_percent_never_rounds_something_missing_away(share: float, text: str) -> None:
     assert percent(share) == text

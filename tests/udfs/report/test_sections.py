@@ -1,36 +1,53 @@
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 
 import pytest
 
-from tests.factories import frame
-from tests.udfs.report.bench import small_run
-from udfs.report.grid import Report
+from tests.factories import frame, make_run
+from tests.udfs.report.bench import Run, cells_of, small_run
+from udfs.report.grid import Grid, Report
 from udfs.report.markdown import to_markdown
+from udfs.report.notices import SCRIPTED_WARNING, Counts, is_scripted
 from udfs.report.page import metrics_page
-from udfs.report.sections import SCRIPTED_WARNING, Counts, build_report, is_scripted
+from udfs.report.sections import build_report
+from udfs.schema import Status
 from udfs.tables.comparisons import comparisons
+from udfs.tables.expected import planned_cells
 from udfs.tables.facts import run_facts
 from udfs.tables.metrics import metrics
 from udfs.tables.observations import response_rows
 
 
-def make_report(model: str = "smollm2-135m") -> Report:
-    run = small_run(model=model)
+def make_report(model: str = "smollm2-135m", run: Run | None = None, **counts: int) -> Report:
+    run = run or small_run(model=model)
     judgements = frame("judgements", run.judgements)
     rows = response_rows(
         frame("responses", run.responses), frame("questions", run.questions), frame("documents", run.documents)
     )
+    runs = frame("runs", run.runs)
+    planned = planned_cells(runs)
     return build_report(
         "main",
-        metrics(rows, judgements, "main", resamples=100),
-        comparisons(rows, judgements, resamples=100),
-        run_facts(frame("runs", run.runs)),
-        Counts(rows.height, 12, 4),
+        metrics(rows, judgements, "main", resamples=100, planned=planned),
+        comparisons(rows, judgements, resamples=100, planned=planned),
+        run_facts(runs),
+        Counts(rows.height, 12, 4, **counts),
         datetime(2026, 3, 1, tzinfo=UTC),
     )
+
+
+def grid_of(report: Report, title: str) -> Grid:
+    (found,) = [grid for section in report.sections for grid in section.grids if grid.title == title]
+    return found
+
+
+def column(grid: Grid, name: str) -> list[object]:
+    place = [column for _, column in grid.columns].index(name)
+    return [row.cells[place].value for row in grid.measured]
 
 
 class Tags(HTMLParser):
@@ -126,3 +143,79 @@ def test_compact_markdown_leaves_intervals_out_of_wide_tables_only() -> None:
     narrow, wide = text.split("### What the F1 is made of")
     assert " to " in narrow.split("### F1 by dataset")[1]
     assert " to " not in wide.split("### ")[0].split("parse failures")[1]
+
+
+def test_complete_run_has_no_warning() -> None:
+    assert make_report().warnings == ()
+
+
+def test_incomplete_run_says_so_at_the_head_and_in_the_statuses() -> None:
+    run = small_run()
+    run.runs = [make_run(model="smollm2-135m", status="running", cells=cells_of(run, more=4))]
+    report = make_report(run=run)
+    missing, start = report.warnings
+    assert "16 of 40 expected responses are not recorded" in missing
+    assert "; 1 more under statuses" in missing
+    assert "model smollm2-135m (2026-03-01 12:00 UTC) has not ended" in start
+    statuses = grid_of(report, "Statuses")
+    assert column(statuses, "not recorded") == [4.0] * 4
+    assert column(statuses, "expected") == [10.0] * 4
+    assert to_markdown(report).index("16 of 40") < to_markdown(report).index("- run: main")
+
+
+def test_run_whose_starts_do_not_say_what_was_expected_says_that() -> None:
+    run = small_run()
+    run.runs = [make_run()]
+    report = make_report(run=run)
+    assert ["not stored for smollm2-135m" in line for line in report.warnings] == [True]
+    assert column(grid_of(report, "Statuses"), "not recorded") == [None] * 4
+
+
+def test_cell_without_any_response_stands_among_the_statuses() -> None:
+    run = small_run()
+    cells = [{"method": "fs", "layout": "document_first", "dataset": "short", "expected": 6}]
+    run.runs.append(make_run(number=1, model="smollm2-135m", cells=json.dumps(cells)))
+    statuses = grid_of(make_report(run=run), "Statuses")
+    lines = [(row.labels, [cell.value for cell in row.cells][:4], row.link) for row in statuses.rows]
+    assert (("short", "smollm2-135m", "fs"), [6.0, 6.0, 0, 0], "") in lines
+
+
+def test_superseded_judgements_are_told() -> None:
+    assert "3 older judgements" in make_report(superseded_judgements=3).warnings[0]
+
+
+def test_responses_that_will_be_asked_again_are_told() -> None:
+    run = small_run()
+    run.responses[0] = replace(run.responses[0], status=Status.PROVIDER_ERROR)
+    assert "recorded as provider_error or budget_stopped: 1 responses" in make_report(run=run).warnings[0]
+
+
+def test_missing_average_has_its_reason_in_both_renderings() -> None:
+    run = small_run()
+    run.responses = [r for r in run.responses if (r.method, r.dataset) != ("fs_cot", "long")]
+    run.runs = [make_run(model="smollm2-135m", cells=cells_of(run))]
+    report = make_report(run=run)
+    reason = "smollm2-135m · fs_cot: no average, for there is no F1 on long"
+    assert to_markdown(report).count(reason) == 1
+    page = metrics_page(report, None)
+    assert reason in page
+    assert "no value; no average" in page
+    averages = column(grid_of(report, "F1 by dataset"), "average")
+    assert sorted(value is None for value in averages) == [False, True]
+
+
+def test_every_rate_is_given_with_n() -> None:
+    for section in make_report().sections:
+        for grid in section.grids:
+            rates = [cell for row in grid.measured for cell in row.cells if cell.unit in ("percent", "points")]
+            assert all(cell.n is not None for cell in rates if cell.value is not None), grid.title
+
+
+def test_facts_keep_a_judge_on_a_stage_of_its_own_apart() -> None:
+    run = small_run()
+    run.runs.append(make_run(number=1, job="judge", model="llm:j", start_id=run.runs[0]["start_id"], prompt_tokens=77))
+    report = make_report(run=run)
+    totals = grid_of(report, "Totals over the starts of this run")
+    assert [name for _, name in totals.columns] == ["asking", "judging apart"]
+    assert [cell.value for cell in totals.rows[1].cells] == ["1,000", "77"]
+    assert grid_of(report, "What ran").rows[0].cells[0].value == "1"

@@ -80,7 +80,7 @@ def test_squad_same_id_twice_is_a_duplicate_or_a_reject(tmp_path: Path) -> None:
     taken = take("squad_v2", squad(tmp_path / "dev.json", (BRIDGE, [question("a"), question("a"), other]), (MILL, [])))
     assert [duplicate.row for duplicate in taken.duplicates] == [2]
     assert taken.reasons() == [(3, "duplicate_id")]
-    assert len(taken.documents) == 1
+    assert len(taken.documents) == 2, "the paragraph without questions too"
 
 
 def test_squad_real_part_gives_every_question() -> None:
@@ -90,3 +90,9 @@ def test_squad_real_part_gives_every_question() -> None:
     texts = {document.doc_id: document.text for document in taken.documents}
     for asked in taken.questions:
         assert {texts[asked.doc_id][start:end] for start, end in asked.evidence} == set(asked.answers)
+
+
+def test_squad_paragraph_without_questions_is_still_a_document(tmp_path: Path) -> None:
+    taken = take("squad_v2", squad(tmp_path / "dev.json", (BRIDGE, [question("a")]), (MILL, [])))
+    assert [document.text for document in taken.documents] == [BRIDGE, MILL]
+    assert len(taken.questions) == 1

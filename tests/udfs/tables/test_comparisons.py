@@ -7,10 +7,13 @@ from scipy.stats import binomtest
 from tests.factories import frame, make_document, make_judgement, make_question, make_response
 from udfs.schema import Status
 from udfs.tables.comparisons import SCHEMA, comparisons
+from udfs.tables.expected import PLANNED
 from udfs.tables.observations import response_rows
 
 
-def compare(plan: list[tuple[str, str]], models: tuple[str, str] = ("m", "m")) -> pl.DataFrame:
+def compare(
+    plan: list[tuple[str, str]], models: tuple[str, str] = ("m", "m"), planned: pl.DataFrame | None = None
+) -> pl.DataFrame:
     """`plan`: for each question, verdict under zs and under fs; "lost" for a response that was not ok."""
     documents = [make_document(f"document {i}") for i in range(4)]
     questions, responses, judgements = [], [], []
@@ -25,7 +28,7 @@ def compare(plan: list[tuple[str, str]], models: tuple[str, str] = ("m", "m")) -
             if verdict != "lost":
                 judgements.append(make_judgement(response, "answer_consistency", verdict))
     rows = response_rows(frame("responses", responses), frame("questions", questions), frame("documents", documents))
-    return comparisons(rows, frame("judgements", judgements), resamples=200)
+    return comparisons(rows, frame("judgements", judgements), resamples=200, planned=planned)
 
 
 RIGHT, WRONG = "correct", "incorrect"
@@ -40,6 +43,16 @@ def test_methods_hand_counted_pairs_give_the_exact_binomial_p() -> None:
     assert row["difference"] == pytest.approx(7 / 16)
     assert row["p_value"] == pytest.approx(binomtest(2, 11).pvalue)
     assert row["ci_low"] <= row["difference"] <= row["ci_high"]
+    assert (row["accuracy_a"], row["accuracy_b"]) == (pytest.approx(14 / 16), pytest.approx(7 / 16))
+    assert row["a_low"] <= row["accuracy_a"] <= row["a_high"]
+    assert row["b_low"] <= row["accuracy_b"] <= row["b_high"]
+    assert row["coverage"] == pytest.approx(16 / 19)
+
+
+def test_coverage_is_over_the_questions_that_the_larger_side_was_to_answer() -> None:
+    cells = [("m", "zs", "document_first", "bench", 40), ("m", "fs", "document_first", "bench", 8)]
+    planned = pl.DataFrame(cells, schema=PLANNED, orient="row")
+    assert compare([(RIGHT, WRONG)] * 8, planned=planned)["coverage"].to_list() == [8 / 40]
 
 
 def test_methods_many_discordant_pairs_use_the_corrected_chi_square() -> None:

@@ -6,12 +6,51 @@ from tests.factories import frame, make_document, make_question, make_response, 
 from udfs.tables.facts import RunFacts, newest_run, run_facts
 
 
-def test_run_facts_two_starts_are_summed_and_the_bound_is_over_those_that_report_it() -> None:
-    runs = frame("runs", [make_run(number=0), make_run(number=1, bound_tokens=None, prompt_tokens=500)])
-    facts = run_facts(runs)
-    assert (facts.starts, facts.prompt_tokens, facts.cached_tokens) == (2, 1500, 1600)
-    assert facts.computed_over_bound == pytest.approx(200 / 180)
+def test_run_facts_ratio_is_over_the_prompts_whose_bound_is_known() -> None:
+    plan = [
+        make_run(number=0),
+        make_run(number=1, bound_tokens=None, bounded_computed_tokens=None, prompt_tokens=500),
+        make_run(number=2, bound_tokens=100, bounded_computed_tokens=100, prompt_tokens=9000, cached_tokens=0),
+    ]
+    facts = run_facts(frame("runs", plan))
+    assert (facts.dialogues.prompt_tokens, facts.dialogues.cached_tokens) == (10_500, 1600)
+    assert facts.dialogues.bound_tokens == 280
+    assert facts.dialogues.computed_over_bound == pytest.approx((200 + 100) / 280)
     assert facts.versions["vllm"] == "0.32.0"
+
+
+def test_run_facts_row_without_bounded_tokens_counts_its_uncached_prompt() -> None:
+    facts = run_facts(frame("runs", [make_run(bounded_computed_tokens=None, prompt_tokens=1080)]))
+    assert facts.dialogues.computed_over_bound == pytest.approx(280 / 180)
+
+
+def test_run_facts_stages_of_one_command_are_one_start_and_judges_stand_apart() -> None:
+    judge = make_run(number=1, job="judge", model="llm:j", start_id="s", prompt_tokens=7000, usd=3.0)
+    facts = run_facts(frame("runs", [make_run(number=0, start_id="s"), judge]))
+    assert facts.starts == 1
+    assert (facts.dialogues.prompt_tokens, facts.judging.prompt_tokens, facts.judging.usd) == (1000, 7000, 3.0)
+    assert facts.dialogues.computed_over_bound == pytest.approx(200 / 180)
+
+
+def test_run_facts_rows_without_a_start_id_are_starts_of_their_own() -> None:
+    assert run_facts(frame("runs", [make_run(number=n, start_id=None) for n in range(3)])).starts == 3
+
+
+def test_run_facts_tells_only_of_a_newest_start_that_did_not_end_well() -> None:
+    plan = [
+        make_run(number=0, model="mended", status="failed", error="out of memory"),
+        make_run(number=1, model="mended"),
+        make_run(number=2, model="killed"),
+        make_run(number=3, model="killed", status="running"),
+        make_run(number=4, model="rules", job="judge", status="failed", error="no room"),
+    ]
+    facts = run_facts(frame("runs", plan))
+    told = [(stage.job, stage.model, stage.status, stage.error) for stage in facts.unfinished]
+    assert told == [("evaluate", "killed", "running", ""), ("judge", "rules", "failed", "no room")]
+    assert facts.without_end == 1
+    assert facts.errors == ("out of memory", "no room")
+    others = run_facts(frame("runs", plan), models=["mended"])
+    assert [stage.model for stage in others.unfinished] == ["rules"]
 
 
 def test_run_facts_without_starts_are_empty() -> None:

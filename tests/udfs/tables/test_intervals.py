@@ -21,7 +21,8 @@ def test_ratio_any_documents_interval_contains_the_value(counts: list[tuple[int,
         assert estimate == Estimate(None)
         return
     assert estimate.value == pytest.approx(num.sum() / den.sum())
-    if (den > 0).sum() < 2:
+    shares = set((num[den > 0] / den[den > 0]).tolist())
+    if (den > 0).sum() < 2 or (len(shares) == 1 and 0 < num.sum() < den.sum()):
         assert estimate.low is None
     else:
         assert estimate.low is not None
@@ -47,6 +48,18 @@ def test_ratio_all_right_gives_wilson_over_documents_and_not_certainty() -> None
     assert estimate.value == 1.0
     assert estimate.low == pytest.approx(0.7575, abs=1e-3)
     assert estimate.high == 1.0
+
+
+def test_ratio_same_partial_share_in_every_document_has_no_interval() -> None:
+    estimate = ratio_estimate(np.full(20, 4.0), np.full(20, 9.0), 200, 0)
+    assert estimate.value == pytest.approx(4 / 9)
+    assert (estimate.low, estimate.high) == (None, None)
+
+
+def test_ratio_all_wrong_gives_wilson_over_documents() -> None:
+    estimate = ratio_estimate(np.zeros(12), np.full(12, 3.0), 200, 0)
+    assert (estimate.value, estimate.low) == (0.0, 0.0)
+    assert estimate.high == pytest.approx(1 - 0.7575, abs=1e-3)
 
 
 def test_ratio_documents_outside_the_denominator_change_nothing() -> None:

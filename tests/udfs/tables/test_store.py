@@ -20,6 +20,19 @@ def response_row(response_id: str, status: str = "ok", answer: str = "a", run: s
     }  # fmt: skip
 
 
+def test_read_prefers_a_permanent_row_to_one_that_is_asked_again_wherever_it_lies(store: Store) -> None:
+    for name, status in (("1", "provider_error"), ("2", "filtered"), ("3", "budget_stopped")):
+        store.write("responses", "main", [response_row("a", status)], name=name)
+    assert store.read("responses", ["status"])["status"].to_list() == ["filtered"]
+
+
+def test_read_among_rows_of_one_rank_takes_the_newest_wherever_it_lies(store: Store) -> None:
+    for name, day, status in (("1", 2, "over_length"), ("2", 9, "filtered"), ("3", 5, "over_length")):
+        row = response_row("a", status, name) | {"created_at": datetime(2026, 1, day, tzinfo=UTC)}
+        store.write("responses", "main", [row], name=name)
+    assert store.read("responses", ["answer"])["answer"].to_list() == ["2"]
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     return Store(str(tmp_path / "root"))

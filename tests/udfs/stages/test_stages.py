@@ -1,0 +1,201 @@
+"""The stages called directly, as Ray would: blocks in, RESULTS out; no Ray, a scripted engine."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from tests.factories import make_document, make_question
+from udfs.bundles import PLAN, Place, bundle_row
+from udfs.dialogues.dialogue import DialogueSpec, expected_response_id
+from udfs.engines.base import Completion
+from udfs.engines.config import ScriptedModel, model_config
+from udfs.engines.scripted import ScriptedEngine
+from udfs.errors import RunFailed
+from udfs.judges.llm import LlmJudge
+from udfs.judges.rules import RulesJudge
+from udfs.records import Question, row_of
+from udfs.stages import engine_stage
+from udfs.stages.engine_stage import EnginePlacement
+from udfs.stages.evaluate import EvaluateStage
+from udfs.stages.judge import JudgeStage, RulesStage
+from udfs.stages.results import RESULTS
+from udfs.stages.watch import Flight
+
+MODEL: dict[str, Any] = {"engine": "scripted", "name": "scripted", "detection": 1.0, "false_refusal": 0.0}
+PLACEMENT = EnginePlacement(1, 0.9)
+SPECS = {method: DialogueSpec(method) for method in ("zs", "fs")}
+
+
+class Watching:
+    """A watch that keeps what it is told."""
+
+    def __init__(self, end: Exception | None = None) -> None:
+        self.flight = Flight()
+        self.deaths: list[str] = []
+        self.end = end
+
+    def completed(self, completion: Completion) -> None:
+        self.flight.add_completion(completion)
+
+    def row(self, status: str) -> None:
+        self.flight.statuses[status] += 1
+
+    def flush(self) -> None:
+        return None
+
+    def engine_died(self, error: str) -> None:
+        self.deaths.append(error)
+        if self.end is not None:
+            raise self.end
+
+
+def questions() -> list[Question]:
+    document = make_document()
+    return [
+        make_question(document, number=number, answerable=number % 2 == 0, answers=("1902",) if number % 2 == 0 else ())
+        for number in range(4)
+    ]
+
+
+def block(rows: list[dict[str, Any]], text: str | None) -> pa.Table:
+    place = Place("d", "en", 10, "none", 0, 0)
+    plan = pa.Table.from_pylist([bundle_row(place, rows)], schema=PLAN)
+    if text is None:
+        return plan
+    return plan.append_column(pa.field("text", pa.large_string()), pa.array([text], pa.large_string()))
+
+
+def asked(question: Question) -> dict[str, Any]:
+    asks = [
+        {"method": method, "response_id": expected_response_id(spec, question, "scripted", "r")}
+        for method, spec in SPECS.items()
+    ]
+    return {**row_of(question), "asks": asks, "responses": []}
+
+
+async def test_evaluate_stage_gives_every_response_that_was_asked_for() -> None:
+    watch = Watching()
+    stage = EvaluateStage(MODEL, PLACEMENT, watch, SPECS, "main")
+    rows = [asked(question) for question in questions()]
+    results = await stage(block(rows, make_document().text))
+    assert results.schema.equals(RESULTS)
+    (result,) = results.to_pylist()
+    wanted = {ask["response_id"] for row in rows for ask in row["asks"]}
+    assert {response["response_id"] for response in result["responses"]} == wanted
+    assert len(result["responses"]) == 8
+    refused = [response for response in result["responses"] if response["refused"]]
+    assert len(refused) == 4, "the two unanswerable questions, by both methods"
+    assert all(len(response["turns"]) == 2 for response in refused)
+    assert result["calls"] == 12
+    assert watch.flight.statuses == {"ok": 8}
+    assert watch.flight.prompt_tokens == result["prompt_tokens"]
+    assert result["judgements"] == []
+
+
+async def test_evaluate_stage_with_a_judge_judges_each_response_on_the_same_engine() -> None:
+    stage = EvaluateStage(MODEL, PLACEMENT, Watching(), SPECS, "main", LlmJudge("scripted"))
+    (result,) = (await stage(block([asked(q) for q in questions()], make_document().text))).to_pylist()
+    assert {judgement["response_id"] for judgement in result["judgements"]} == {
+        response["response_id"] for response in result["responses"]
+    }
+    assert {judgement["judge"] for judgement in result["judgements"]} == {"llm:scripted"}
+
+
+async def test_evaluate_stage_gives_back_its_budget_also_when_it_is_small() -> None:
+    stage = EvaluateStage(MODEL | {"kv_tokens": 100}, PLACEMENT, Watching(), SPECS, "main")
+    results = await stage(block([asked(q) for q in questions()], make_document().text))
+    assert len(results.to_pylist()[0]["responses"]) == 8
+    assert stage.admission.capacity == 90
+    assert stage.admission.in_use == 0
+
+
+async def recorded() -> list[dict[str, Any]]:
+    """Items for a judge: questions with their recorded responses."""
+    stage = EvaluateStage(MODEL, PLACEMENT, Watching(), SPECS, "main")
+    asked_for = questions()
+    (result,) = (await stage(block([asked(q) for q in asked_for], make_document().text))).to_pylist()
+    return [
+        {
+            **row_of(question),
+            "asks": [],
+            "responses": [
+                json.dumps(response, default=str)
+                for response in result["responses"]
+                if response["question_id"] == question.question_id
+            ],
+        }
+        for question in asked_for
+    ]
+
+
+async def test_rules_stage_judges_without_text_or_engine() -> None:
+    (result,) = RulesStage(RulesJudge())(block(await recorded(), None)).to_pylist()
+    by_measure = {(j["measure"], j["judge"]) for j in result["judgements"]}
+    assert by_measure == {
+        ("refusal", "rules"), ("refusal", "couldask"), ("answer_consistency", "rules"), ("response_class", "rules"),
+    }  # fmt: skip
+    assert len(result["judgements"]) == 8 * 3 + 4
+    assert result["calls"] == 0
+
+
+async def test_judge_stage_judges_recorded_responses() -> None:
+    watch = Watching()
+    stage = JudgeStage(MODEL, PLACEMENT, watch, LlmJudge("scripted", context="document"))
+    (result,) = (await stage(block(await recorded(), make_document().text))).to_pylist()
+    assert len(result["judgements"]) == 8 * 2 + 4
+    assert result["calls"] == 8
+    assert watch.flight.statuses.total() == 20
+
+
+class Left(BaseException):
+    """Stands for the end of the process."""
+
+
+@pytest.fixture
+def leaves(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    codes: list[int] = []
+
+    def leave(code: int) -> None:
+        codes.append(code)
+        raise Left
+
+    monkeypatch.setattr(os, "_exit", leave)
+    return codes
+
+
+def mortal(tmp: str) -> dict[str, Any]:
+    return MODEL | {"call_log": f"{tmp}/calls", "die_after": 3, "deaths": 100}
+
+
+async def test_engine_stage_whose_engine_dies_ends_its_process(
+    leaves: list[int], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    watch = Watching()
+    stage = EvaluateStage(mortal(str(tmp_path_factory.mktemp("a"))), PLACEMENT, watch, SPECS, "main")
+    with pytest.raises(Left):
+        await stage(block([asked(q) for q in questions()], make_document().text))
+    assert leaves == [engine_stage.EXIT_ENGINE_DEAD]
+    assert watch.deaths == ["scripted death at call 3"]
+
+
+async def test_engine_stage_that_died_too_often_raises_instead(
+    leaves: list[int], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    watch = Watching(RunFailed("too often"))
+    stage = EvaluateStage(mortal(str(tmp_path_factory.mktemp("b"))), PLACEMENT, watch, SPECS, "main")
+    with pytest.raises(RunFailed, match="too often"):
+        await stage(block([asked(q) for q in questions()], make_document().text))
+    assert leaves == []
+
+
+async def test_engine_stage_adopts_an_engine_and_its_budget() -> None:
+    config = model_config(MODEL | {"kv_tokens": 1000})
+    assert isinstance(config, ScriptedModel)
+    stage = EvaluateStage(MODEL, PLACEMENT, Watching(), SPECS, "main")
+    stage.adopt(ScriptedEngine(config))
+    assert stage.admission.capacity == 900
