@@ -195,7 +195,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--document-tokens", type=int, default=2000)
     parser.add_argument("--questions", type=int, default=2)
     parser.add_argument("--kv-documents", type=float, default=2.5, help="documents that the KV cache holds")
-    parser.add_argument("--max-tokens", type=int, default=16)
+    parser.add_argument("--max-tokens", type=int, default=8, help="of each reply")
     parser.add_argument("--parallel", type=int, default=8, help="dialogues in flight cell by cell")
     return parser.parse_args()
 

@@ -133,8 +133,6 @@ class Evaluation:
         gpus: float,
     ) -> Totals:
         """Stream results into their tables with progress, and leave a row in `runs` however it ends."""
-        if not owed.rows:
-            return Totals()
         settings = self.config.cluster
         ledger = RunLedger(
             self.store,
@@ -150,6 +148,9 @@ class Evaluation:
             gpus * min(settings.actors, len(plan)),
             settings.usd_per_gpu_hour,
         )
+        if not owed.rows:
+            ledger.close("ok", Totals())  # so that an earlier start that was killed is not the newest word
+            return Totals()
         bundles = sum(block.num_rows for block in plan)
         sink = Sink(self.store, self.run, self.config.flush_rows, self.config.flush_seconds)
         status, error = "failed", None

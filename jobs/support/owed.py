@@ -13,6 +13,7 @@ import polars as pl
 from udfs.dialogues.dialogue import DialogueSpec, expected_response_id
 from udfs.errors import UserError
 from udfs.judges.base import Judge, judgeable
+from udfs.judges.rules import RulesJudge
 from udfs.records import Question, Response
 from udfs.schema import PERMANENT, QUESTIONS
 from udfs.tables.store import Store
@@ -102,7 +103,9 @@ def owed_responses(
     return Owed(items, expected.height, expected.height - owed.height, cells)
 
 
-def owed_judgements(store: Store, questions: pl.DataFrame, judge: Judge, response_ids: Sequence[str], run: str) -> Owed:
+def owed_judgements(
+    store: Store, questions: pl.DataFrame, judge: Judge | RulesJudge, response_ids: Sequence[str], run: str
+) -> Owed:
     """Responses in scope that `judge` has not judged yet, under their questions."""
     recorded = store.read("judgements", ["judgement_id", "status"], part=run)
     done = set(recorded.filter(pl.col("status").is_in([str(s) for s in PERMANENT]))["judgement_id"])
@@ -117,7 +120,7 @@ def owed_judgements(store: Store, questions: pl.DataFrame, judge: Judge, respons
         if response.status not in PERMANENT or not judgeable(response):
             continue  # nothing to judge, or it will be asked again and judged then
         question = Question.from_row(question_row)
-        expected = set(judge.expected_judgement_ids(question, response.response_id))
+        expected = set(judge.expected_judgement_ids(question, response))
         expected_total += len(expected)
         recorded_total += len(expected & done)
         if expected <= done:

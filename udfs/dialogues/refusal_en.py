@@ -87,7 +87,8 @@ _ENOUGH_FOR: Final = (
 _REPORTS: Final = in_order(
     r"\b",
     one_of(
-        "says, states, mentions, contains, gives, names, records, tells, reveals, includes, indicates, suggests, explains",
+        "says, states, mentions, contains, gives, names, records, tells, reveals, includes, indicates, suggests",
+        "explains",
         "provides, shows, describes, discusses, according to, reads, requires, said, stated",
     ),
     r"\b",
@@ -112,6 +113,9 @@ STATEMENTS: Final = (
         rf"(?:(?!{_REPORTS}|, )[^.;]){{1,80}} (?:in|from|within|of|by) {_CORE}(?: (?:that )?you \w+(?: me)?)?\W*$",
     ),
     rf"\b(?:outside|beyond) the (?:scope|range|subject|contents?) of {_ANY_SOURCE}",
+    rf"{_ANY_SOURCE} (?:is|are)(?: not|n't) (?:explicit|clear|specific)\b",
+    r"\b(?:is|are) left (?:unexplained|unsaid|unstated|unspecified|unclear|open)\W*$",
+    rf"^none of the (?:{_SOURCE}) (?:\w+ )?{_TELL}",
     r"^(?:i|we)(?:'re| are|'m| am) not told\b",
     # the document does not mention …; the lease does not say …
     rf"{_THE_SOURCE}{_ASIDE} {_NOT} {_TELL}",
@@ -166,10 +170,11 @@ STATEMENTS: Final = (
     rf"^(?:not|never|nowhere)(?: \w+ly)? {_TOLD}\b",
     # it is unclear who …; it is not stated when …
     in_order(
-        r"^(?:it is|it's|it remains) (?:unclear|unknown|not (?:\w+ly )?",
+        r"^(?:it is|it's|it remains|it) (?:unclear|unknown|not (?:\w+ly )?",
         one_of("clear, known, stated, specified, mentioned, said, given, explained"),
         rf")(?: (?:from|in|by) {_THE_SOURCE})?(?:\W*$| {_QUESTION_WORD}\b)",
     ),
+    r"^it isn't (?:\w+ly )?(?:specified|stated|mentioned|clear|said|known)\b",
     # the question assumes X, but the document only has Y
     in_order(
         rf"^the question {one_of('asks, assumes, supposes, presumes, refers, takes, presupposes')}\b.{{1,160}}",

@@ -33,7 +33,13 @@ PURPOSE_REFUSAL: Final = "refusal"
 PURPOSE_RESPONSE: Final = "judge.response"
 
 REFUSAL: Final = "refusal"
-"""Measure: refused | answered, score 1 | 0 (CouldAsk, Table 4: detection of the unanswerable)."""
+"""Measure: refused | answered, score 1 | 0 (CouldAsk, Table 4: detection of the unanswerable).
+
+Refused means, for every judge but `couldask`: the reply signals that the question cannot be answered as asked. It says
+so, or that it does not know, or it denies what the question takes for granted ("in 2018, not in 2017"). So of replies
+to unanswerable questions those are refused whose response class is not `incorrect`. This is not the detector of turn 2
+(`Response.refused`), which asks for a new question only after a refusal in so many words.
+"""
 ANSWER_CONSISTENCY: Final = "answer_consistency"
 """Measure: correct | incorrect, score 1 | 0 (FactGuard, section 5.2, Task 1)."""
 RESPONSE_CLASS: Final = "response_class"
@@ -41,16 +47,11 @@ RESPONSE_CLASS: Final = "response_class"
 
 
 class Judge(Protocol):
-    """Gives verdicts on one response."""
+    """A model that gives verdicts on one response. The rules need no engine: `udfs.judges.rules.RulesJudge`."""
 
     @property
     def name(self) -> str:
-        """The judge's name: rules | llm:<model>."""
-        ...
-
-    @property
-    def needs_engine(self) -> bool:
-        """Whether `judge` has to be given an engine."""
+        """The judge's name: llm:<model>."""
         ...
 
     @property
@@ -58,8 +59,11 @@ class Judge(Protocol):
         """Whether the judge's prompt holds the document (else at most its evidence)."""
         ...
 
-    def expected_judgement_ids(self, question: Question, response_id: str) -> list[str]:
-        """Ids of what `judge` gives for a judgeable response, in its order; needs no engine."""
+    def expected_judgement_ids(self, question: Question, response: Response) -> list[str]:
+        """Ids of what `judge` gives for a `judgeable` response, in its order; needs no engine.
+
+        The text that is judged enters them: a response that was asked again is judged again.
+        """
         ...
 
     async def judge(
@@ -67,7 +71,7 @@ class Judge(Protocol):
         response: Response,
         question: Question,
         document: str,
-        engine: Engine | None = None,
+        engine: Engine,
         *,
         observe: Observe | None = None,
         on_prefill: OnPrefill | None = None,
@@ -78,7 +82,7 @@ class Judge(Protocol):
             response: what is judged; its turn 1 alone is read.
             question: the question with its gold.
             document: the whole text of the document, not the view: gold evidence is cut out of it.
-            engine: what completes the judge's prompt, where `needs_engine`.
+            engine: what completes the judge's prompt.
             observe: called with every completion, for accounting.
             on_prefill: handed to the first call (`Engine.complete`).
 
@@ -99,5 +103,5 @@ def answer_text(response: Response) -> str:
 
 
 def utc_now() -> datetime:
-    """The default clock of judges."""
+    """The default clock of dialogues and judges."""
     return datetime.now(UTC)

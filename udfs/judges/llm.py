@@ -62,17 +62,14 @@ class LlmJudge:
         return f"llm:{self.model}"
 
     @property
-    def needs_engine(self) -> bool:
-        return True
-
-    @property
     def reads_document(self) -> bool:
         return self.context == "document"
 
-    def expected_judgement_ids(self, question: Question, response_id: str) -> list[str]:
+    def expected_judgement_ids(self, question: Question, response: Response) -> list[str]:
         """See `Judge`."""
         gold = content_hash(
             "llm_gold",
+            answer_text(response),
             question.answerable,
             question.answers,
             question.reference_response,
@@ -83,21 +80,20 @@ class LlmJudge:
             self.context,
             self.revision,
         )
-        return [judgement_id(response_id, measure, self.name, gold) for measure in measures_of(question.answerable)]
+        measures = measures_of(question.answerable)
+        return [judgement_id(response.response_id, measure, self.name, gold) for measure in measures]
 
     async def judge(
         self,
         response: Response,
         question: Question,
         document: str,
-        engine: Engine | None = None,
+        engine: Engine,
         *,
         observe: Observe | None = None,
         on_prefill: OnPrefill | None = None,
     ) -> list[Judgement]:
         """See `Judge`. The calls' tokens are on the first judgement alone, so that sums over judgements are right."""
-        if engine is None:
-            raise ValueError(f"judge {self.name} needs an engine")
         if not judgeable(response):
             return []
         calls: list[Completion] = []
@@ -148,7 +144,7 @@ class LlmJudge:
     ) -> list[Judgement]:
         values = measure_values(question.answerable, verdict.verdict) if verdict else {}
         made: list[Judgement] = []
-        ids = self.expected_judgement_ids(question, response.response_id)
+        ids = self.expected_judgement_ids(question, response)
         for measure, identity in zip(measures_of(question.answerable), ids, strict=True):
             value, score = values.get(measure, (None, None))
             counted = calls if not made else []

@@ -2,7 +2,9 @@
 
 Decided from the response's own words and the question, never from the kind of the question. A sentence explains when it
 brings content that neither the question nor the wording of a refusal holds: what the document says instead, or what is
-wrong with the question. A guess ("probably the mayor") and an offer of help explain nothing.
+wrong with the question. Of a sentence that refuses, only the clauses beside the refusal count, for the clause that says
+what is missing repeats the question in other words. A sentence beside a refusal also explains when it limits what the
+question is about ("only to members with the course"). A guess and an offer of help explain nothing.
 
 Reasoning of a CoT response before its final line is part of what a reader sees, but it is there because the prompt
 asked for it. So it counts only where it explains in the stricter sense: it attributes content to the document or sets
@@ -17,14 +19,19 @@ from udfs.dialogues.refusal import detect_refusal, is_refusal_sentence
 from udfs.dialogues.replies import before_final_answer, final_answer, plain_quotes, sentences
 from udfs.judges.reasoning_words import (
     ATTRIBUTES,
+    CLAUSES,
     CONTRASTS,
     DENIES,
     GUESS,
+    LIMITS,
+    MISSING,
     NEGATED,
     NEGATES,
     OFFER,
     PLAN,
+    RELATIVE,
     SETS_RIGHT,
+    STARTS_ANEW,
     STOP_WORDS,
     YES_NO,
 )
@@ -43,8 +50,10 @@ def response_class(text: str, question: str, language: str) -> str:
     """
     conclusion = final_answer(text)
     if detect_refusal(text, language):
-        reasoned = any(_explains(sentence, question) for sentence in sentences(conclusion))
-        reasoned = reasoned or any(_explains_strictly(s, question) for s in sentences(before_final_answer(text)))
+        reasoned = any(_explains(sentence, question, language) for sentence in sentences(conclusion))
+        reasoned = reasoned or any(
+            _explains_strictly(sentence, question, language) for sentence in sentences(before_final_answer(text))
+        )
         return "reasoned_answer" if reasoned else "direct_refusal"
     return "reasoned_answer" if sets_question_right(conclusion, question) else "incorrect"
 
@@ -67,20 +76,40 @@ def sets_question_right(text: str, question: str) -> bool:
             continue
         if CONTRASTS.search(sentence) and _novel(sentence, question):
             return True
-        if any(_shares("".join(match.groups(default="")), question) for match in NEGATED.finditer(sentence)):
+        own = RELATIVE.sub("", sentence)
+        if any(_shares("".join(match.groups(default="")), question) for match in NEGATED.finditer(own)):
             return True
     return False
 
 
-def _explains(sentence: str, question: str) -> bool:
+def _explains(sentence: str, question: str, language: str) -> bool:
     text = plain_quotes(sentence).casefold()
-    return not GUESS.search(text) and not OFFER.search(text) and not PLAN.search(text) and _novel(text, question)
+    if GUESS.search(text) or OFFER.search(text) or PLAN.search(text):
+        return False
+    if is_refusal_sentence(text, language):
+        return any(_novel(clause, question) for clause in _clauses_beside_refusal(text, language))
+    return _novel(text, question) or bool(LIMITS.search(text) and _shares(text, question))
 
 
-def _explains_strictly(sentence: str, question: str) -> bool:
+def _clauses_beside_refusal(sentence: str, language: str) -> list[str]:
+    """The clauses of a refusing sentence that do not themselves say that something is missing."""
+    kept: list[str] = []
+    missing = False  # a clause without a verb of its own goes on with what is missing ("the boat, its crew")
+    parts = CLAUSES.split(sentence)
+    for mark, clause in zip(["", *parts[1::2]], parts[::2], strict=True):
+        missing = missing and not mark.strip().isalpha()  # a conjunction starts anew
+        if is_refusal_sentence(clause, language) or (NEGATES.search(clause) and MISSING.search(clause)):
+            missing = True
+        elif not missing or STARTS_ANEW.search(clause):
+            missing = False
+            kept.append(clause)
+    return kept
+
+
+def _explains_strictly(sentence: str, question: str, language: str) -> bool:
     text = plain_quotes(sentence).casefold()
-    points = ATTRIBUTES.search(text) or SETS_RIGHT.search(text) or is_refusal_sentence(text, "en")
-    return bool(points) and "?" not in text and "？" not in text and _explains(text, question)
+    points = ATTRIBUTES.search(text) or SETS_RIGHT.search(text) or is_refusal_sentence(text, language)
+    return bool(points) and "?" not in text and "？" not in text and _explains(text, question, language)
 
 
 def _content(text: str) -> list[str]:

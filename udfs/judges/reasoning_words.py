@@ -20,6 +20,10 @@ STOP_WORDS: Final = words_of(
     specific provide provides contain contains contained include includes indicate indicates describe describes give
     gives know known unknown unanswerable determine determined tell tells find found enough sufficient insufficient
     possible impossible cannot explicitly directly exactly clearly available able unable hold holds sure idea one out up
+    lack lacks lacking relevant related relating required necessary needed need regarding concerning respond response
+    query topic matter subject anything something nothing reference refer refers address addresses discuss discusses
+    cover covers explain explains reveal reveals identify identifies addressed discussed covered explained afraid
+    evidence enough reply clear unclear exact particular present included absent missing
     """
 ) | frozenset(
     "的了是在有和与或也都就而及着过把被对从到为以于其这那个之所它他她们我你您此该各每很更最还又再不没未无非并但却只仅可能会要"
@@ -56,6 +60,46 @@ OFFER: Final = joined(
         "请(?:提供|查阅|参考|告诉)|如果您|建议(?:您|查阅)|需要更多",
     )
 )
+CLAUSES: Final = re.compile(
+    r"([,;:—–，；：、]|\b(?:but|because|since|as|while|although|though|whereas|however|so)\b"
+    r"|\band (?=(?:does|did|do|is|are|has|gives|says|only|it|nothing|never|not|contains|names|mentions)\b)"
+    r"|因为|由于|但是?|不过|而是|所以|因此)"
+)
+"""Where the clauses of a sentence part; the mark or conjunction is a group."""
+MISSING: Final = joined(
+    (
+        in_order(
+            r"\b",
+            one_of(
+                "say, state, mention, mentioned, specify, specified, name, named, give, given, tell, contain, include",
+                "provide, provided, describe, record, recorded, information, details?, another, know, answer, answered",
+            ),
+            r"\b",
+        ),
+        "写|提|说|讲|给出|记载|交代|涉及|信息|内容|知道|回答|确定",
+    )
+)
+"""Beside a negation: the clause says that something is missing."""
+STARTS_ANEW: Final = joined(
+    (
+        r"^\s*(?:it|they|he|she|there|the \w+) (?:only |just )?(?:is|are|was|were|has|have|had|\w+s|\w+ed)\b",
+        r"^\s*(?:only|just|names|mentions|says|gives|does)\b",
+        "^(?:文档|文章|文中|原文|本文|它|只|仅|而|其)",
+    )
+)
+"""A clause with a subject and a verb of its own, or that goes on with what the document does say."""
+LIMITS: Final = joined(
+    (
+        r"\bonly (?:to|for|by|in|on|at|with|after|before|if|when|until|those|members?|persons?)\b|\bexcept\b",
+        "只(?:能|有|在|限|借|给|对|供|向|许|准)|仅(?:限|供|对|有|能)|必须先|须先",
+    )
+)
+"""Words that limit what the question takes as open."""
+RELATIVE: Final = re.compile(
+    r"\b(?:who|which|that|whoever|if|unless|when|where)\b(?: \w+){0,2}? ?(?:not|n't|never|cannot|no)\b"
+    r"|(?:没有?|未|不)[^，。；]{1,8}的(?=[^，。；])"
+)
+"""A negation that only says who or what is meant ("tenants who do not pay")."""
 SETS_RIGHT: Final = joined(
     (
         in_order(

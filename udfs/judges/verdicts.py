@@ -17,8 +17,13 @@ from udfs.judges.base import ANSWER_CONSISTENCY, REFUSAL, RESPONSE_CLASS
 
 
 def _named(value: object) -> object:
-    """`Direct refusal`, `direct-refusal` → direct_refusal; nothing else is bent."""
-    return re.sub(r"[\s-]+", "_", value.strip().lower()) if isinstance(value, str) else value
+    """`Direct refusal.`, `direct-refusal` → direct_refusal; nothing else is bent."""
+    return re.sub(r"[\s-]+", "_", value.strip(" \t\r\n.。!！*`'\"").lower()) if isinstance(value, str) else value
+
+
+def _text(value: object) -> object:
+    """A rationale of null is an empty one."""
+    return "" if value is None else value
 
 
 class Reply(BaseModel):
@@ -32,7 +37,7 @@ class Reply(BaseModel):
 class Judged(Reply):
     """A judge's reply: a verdict and why."""
 
-    rationale: str = ""
+    rationale: Annotated[str, BeforeValidator(_text)] = ""
 
 
 class AnswerableVerdict(Judged):

@@ -46,14 +46,13 @@ def latest(responses: pl.DataFrame) -> pl.DataFrame:
 
 
 def latest_judgements(judgements: pl.DataFrame) -> pl.DataFrame:
-    """One judgement a response, judge and measure: an ok one first, then the newest.
+    """One judgement a response, judge and measure: the newest.
 
-    A judge keeps its name when its prompt, context, sampling or rules change, so a run may hold several of its
-    judgements of one response. The others are left out; the caller reports how many they were.
+    A judge keeps its name when its prompt, context, sampling or rules change, and a response that was asked again has
+    other words under the same id; so a run may hold several of its judgements of one response, and only the newest is
+    of what stands there now. The others are left out; the caller reports how many they were.
     """
-    ordered = judgements.sort(
-        [pl.col("status") == Status.OK, "created_at", "judgement_id"], descending=[True, True, False]
-    )
+    ordered = judgements.sort(["created_at", "judgement_id"], descending=[True, False])
     return ordered.unique(subset=["response_id", "judge", "measure"], keep="first", maintain_order=True)
 
 

@@ -56,6 +56,21 @@ CASES: Final[tuple[tuple[str, str, str, str | None], ...]] = (
     ("zh", ZH, f"{NEW_ZH}您还需要别的帮助吗？", NEW_ZH),
     ("zh", ZH, f"问题：{NEW_ZH}", NEW_ZH),
     ("zh", ZH, "无法改写。", None),
+    # a colon or a quoted mark inside the question
+    ("en", EN, "New question: What is the 10:30 train called?", "What is the 10:30 train called?"),
+    ("en", EN, "New question: What is the ratio 3:2 called?", "What is the ratio 3:2 called?"),
+    ("en", EN, "New question: What is asked in part two: the fee?", "What is asked in part two: the fee?"),
+    ("en", EN, "What is the 10:30 train called?", "What is the 10:30 train called?"),
+    ("en", EN, 'New question: Who said "why?" in chapter two?', 'Who said "why?" in chapter two?'),
+    ("en", EN, 'Who said "why?" in chapter two?', 'Who said "why?" in chapter two?'),
+    ("zh", ZH, "新问题：会议时间为：几点？", "会议时间为：几点？"),
+    ("zh", ZH, "新问题：谁在第二章说“为什么？”？", "谁在第二章说“为什么？”？"),
+    # the model runs on into an invented example
+    ("en", EN, f"New question: {NEW_EN}\n\nExample 2\nQuestion: How high?\nNew question: How wide?", NEW_EN),
+    ("en", EN, f"New question: {NEW_EN}\n\nQuestion: How high?\nNew question: How wide?", NEW_EN),
+    ("en", EN, f"**New question:**\nQuestion: {NEW_EN}", NEW_EN),
+    ("zh", ZH, f"新问题：{NEW_ZH}\n\n示例二\n问题：多高？\n新问题：多宽？", NEW_ZH),
+    ("zh", ZH, f"新问题：{NEW_ZH}\n问题：多高？\n新问题：多宽？", NEW_ZH),
     ("zh", ZH, f"New question: {NEW_ZH}", NEW_ZH),
 )
 

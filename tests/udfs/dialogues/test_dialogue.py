@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from tests.udfs.dialogues.fake_engine import FakeEngine, a_question
-from udfs.dialogues.dialogue import DialogueSpec, converse, expected_response_id
+from udfs.dialogues.dialogue import DETECTORS, READING_VERSION, DialogueSpec, converse, expected_response_id
 from udfs.dialogues.view import view_text
 from udfs.engines.base import Completion, EngineDead, Filtered, OverLength, ProviderError, Sampling
 from udfs.errors import UserError
@@ -159,6 +159,13 @@ def test_dialogue_spec_unknown_names_raise_with_the_allowed_ones() -> None:
         DialogueSpec("zs", layout="last")
     with pytest.raises(UserError, match="couldask"):
         DialogueSpec("zs", detector="magic")
+
+
+def test_dialogue_expected_id_changes_with_the_rules_by_which_replies_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = [expected_response_id(DialogueSpec("zs", detector=d), a_question(), "m", "r") for d in DETECTORS]
+    monkeypatch.setattr("udfs.dialogues.dialogue.READING_VERSION", READING_VERSION + 1)
+    after = [expected_response_id(DialogueSpec("zs", detector=d), a_question(), "m", "r") for d in DETECTORS]
+    assert not set(before) & set(after)
 
 
 def test_dialogue_expected_id_changes_with_everything_that_was_asked_and_with_nothing_else() -> None:

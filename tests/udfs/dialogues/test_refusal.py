@@ -4,20 +4,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.udfs.dialogues import refusal_wordings
 from tests.udfs.dialogues.refusal_cases import ANSWERED, REFUSED
 from udfs.dialogues.refusal import COULDASK_PHRASES, detect_refusal, detect_refusal_couldask
+from udfs.prompts.library import library
 
 ANY_TEXT = st.text() | st.lists(st.sampled_from([reply for _, reply in REFUSED + ANSWERED])).map("\n".join)
 
 
-@pytest.mark.parametrize(("language", "reply"), REFUSED)
+@pytest.mark.parametrize(("language", "reply"), REFUSED + refusal_wordings.REFUSED)
 def test_refusal_reply_that_refuses_is_detected(language: str, reply: str) -> None:
     assert detect_refusal(reply, language)
 
 
-@pytest.mark.parametrize(("language", "reply"), ANSWERED)
+@pytest.mark.parametrize(("language", "reply"), ANSWERED + refusal_wordings.ANSWERED)
 def test_refusal_reply_that_answers_is_not_detected(language: str, reply: str) -> None:
     assert not detect_refusal(reply, language)
+
+
+@pytest.mark.parametrize("method", ["fs", "fs_cot"])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_refusal_few_shot_replies_are_read_as_they_are_meant(language: str, method: str) -> None:
+    examples = library().examples(method, language)
+    assert {bool(example.get("new_question")) for example in examples} == {True, False}
+    for example in examples:
+        reply = library().render(language, f"{method}/example_answer.j2", example=example)
+        assert detect_refusal(reply, language) is bool(example.get("new_question")), reply
+        assert detect_refusal(example["answer"], language) is bool(example.get("new_question"))
 
 
 @given(ANY_TEXT, st.sampled_from(["en", "zh"]))

@@ -10,7 +10,7 @@ from udfs.schema import Status
 NOW = datetime(2024, 5, 6, tzinfo=UTC)
 
 
-def a_response(text: str | None, status: Status = Status.OK) -> Response:
+def a_response(text: str | None = "30", status: Status = Status.OK) -> Response:
     """A response whose turn 1 said `text`; None: turn 1 failed."""
     turns = () if text is None else (Turn("answer", text, 10, 0, 3, "stop", 0.1),)
     return Response(

@@ -109,34 +109,30 @@ async def test_llm_failed_turn_1_is_not_judged() -> None:
     assert await judge().judge(a_response(None, Status.OVER_LENGTH), UNANSWERABLE, DOCUMENT, engine) == []
 
 
-async def test_llm_without_an_engine_raises() -> None:
-    with pytest.raises(ValueError, match="needs an engine"):
-        await judge().judge(a_response("x"), UNANSWERABLE, DOCUMENT)
-
-
 @pytest.mark.parametrize("question", [ANSWERABLE, UNANSWERABLE])
 async def test_llm_ids_are_known_before_and_rows_fit_the_schema(question: object) -> None:
     assert question in (ANSWERABLE, UNANSWERABLE)
     one = ANSWERABLE if question is ANSWERABLE else UNANSWERABLE
     engine = FakeEngine({"judge.response": ['{"verdict": "incorrect"}']})
     made = await judge().judge(a_response("x"), one, DOCUMENT, engine)
-    assert [j.judgement_id for j in made] == judge().expected_judgement_ids(one, "r1")
+    assert [j.judgement_id for j in made] == judge().expected_judgement_ids(one, a_response("x"))
     assert pa.Table.from_pylist([row_of(j) for j in made], schema=JUDGEMENTS).num_rows == len(made)
 
 
-def test_llm_ids_change_with_judge_context_sampling_and_gold() -> None:
+def test_llm_ids_change_with_judge_context_sampling_gold_and_judged_text() -> None:
     ids = {
-        tuple(one.expected_judgement_ids(question, "r1"))
-        for one, question in [
-            (LlmJudge("a"), UNANSWERABLE),
-            (LlmJudge("b"), UNANSWERABLE),
-            (LlmJudge("a", revision="2"), UNANSWERABLE),
-            (LlmJudge("a", context="document"), UNANSWERABLE),
-            (LlmJudge("a", sampling=Sampling(temperature=1.0)), UNANSWERABLE),
-            (LlmJudge("a"), dataclasses.replace(UNANSWERABLE, reference_response="It is not said.")),
+        tuple(one.expected_judgement_ids(question, a_response(text)))
+        for one, question, text in [
+            (LlmJudge("a"), UNANSWERABLE, "x"),
+            (LlmJudge("a"), UNANSWERABLE, "y"),
+            (LlmJudge("b"), UNANSWERABLE, "x"),
+            (LlmJudge("a", revision="2"), UNANSWERABLE, "x"),
+            (LlmJudge("a", context="document"), UNANSWERABLE, "x"),
+            (LlmJudge("a", sampling=Sampling(temperature=1.0)), UNANSWERABLE, "x"),
+            (LlmJudge("a"), dataclasses.replace(UNANSWERABLE, reference_response="It is not said."), "x"),
         ]
     }
-    assert len(ids) == 6
+    assert len(ids) == 7
 
 
 def test_llm_unknown_context_raises_with_the_allowed_ones() -> None:

@@ -12,6 +12,7 @@ from tests.udfs.judges.factories import a_response
 from tests.udfs.judges.rules_cases import CASES, Case
 from udfs.judges.reasoning import response_class
 from udfs.judges.rules import RulesJudge
+from udfs.judges.verdicts import measure_values
 from udfs.records import row_of
 from udfs.schema import JUDGEMENTS, Status
 
@@ -45,27 +46,30 @@ def test_rules_couldask_phrases_are_judged_beside_the_rules() -> None:
 def test_rules_ids_are_known_before_and_rows_fit_the_schema(answerable: bool) -> None:
     question = a_question(answerable=answerable, answers=("30",) if answerable else ())
     made = RulesJudge().score(a_response("30"), question)
-    assert [j.judgement_id for j in made] == RulesJudge().expected_judgement_ids(question, "r1")
+    assert [j.judgement_id for j in made] == RulesJudge().expected_judgement_ids(question, a_response("30"))
     assert len({j.judgement_id for j in made}) == len(made)
     assert pa.Table.from_pylist([row_of(j) for j in made], schema=JUDGEMENTS).num_rows == len(made)
 
 
-def test_rules_ids_change_with_gold_and_thresholds() -> None:
-    question = a_question(answerable=True, answers=("30",))
-    base = RulesJudge().expected_judgement_ids(question, "r1")
-    assert RulesJudge().expected_judgement_ids(dataclasses.replace(question, answers=("31",)), "r1") != base
-    assert RulesJudge({"en": 0.9, "zh": 0.9}).expected_judgement_ids(question, "r1") != base
+def test_rules_ids_change_with_gold_thresholds_and_judged_text() -> None:
+    question, response = a_question(answerable=True, answers=("30",)), a_response("30")
+    base = RulesJudge().expected_judgement_ids(question, response)
+    assert RulesJudge().expected_judgement_ids(dataclasses.replace(question, answers=("31",)), response) != base
+    assert RulesJudge({"en": 0.9, "zh": 0.9}).expected_judgement_ids(question, response) != base
+    assert not set(RulesJudge().expected_judgement_ids(question, a_response("31"))) & set(base)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.kind], ids=lambda case: case.response[:40])
+def test_rules_refusal_follows_from_the_class_as_it_does_for_a_judging_model(case: Case) -> None:
+    assert case.kind is not None
+    made = RulesJudge().score(a_response(case.response), a_question(case.question, language=case.language))
+    values = {j.measure: (j.verdict, j.score) for j in made if j.judge == "rules"}
+    assert values == measure_values(False, case.kind)
 
 
 def test_rules_failed_turn_1_is_not_judged_and_failed_turn_2_is() -> None:
     assert RulesJudge().score(a_response(None, Status.OVER_LENGTH), a_question()) == []
     assert len(RulesJudge().score(a_response("No.", Status.PROVIDER_ERROR), a_question())) == 4
-
-
-async def test_rules_judge_is_its_score() -> None:
-    judge = RulesJudge(clock=lambda: a_response(None).created_at)
-    response, question = a_response("I don't know."), a_question()
-    assert await judge.judge(response, question, "document") == judge.score(response, question)
 
 
 @given(st.text(), st.text(), st.sampled_from(["en", "zh"]))

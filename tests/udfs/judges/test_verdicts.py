@@ -30,6 +30,9 @@ READ = [
     "{'rationale': 'x', 'verdict': 'correct'}",
     '{"rationale": "x", "verdict": "correct"',
     '{rationale: "x", verdict: "correct"}',
+    '{"rationale": null, "verdict": "correct"}',
+    '{"rationale": "x", "verdict": "Correct."}',
+    '{"rationale": "x", "verdict": "**correct**"}',
     '{"rationale": "cut "quotes" in it", "verdict": "correct"}',
 ]
 UNREAD = [
