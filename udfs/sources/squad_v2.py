@@ -1,4 +1,5 @@
-"""SQuAD 2.0: the official JSON, articles → paragraphs → questions. The row is the running number of the question.
+"""SQuAD 2.0: the official JSON, articles → paragraphs → questions. The row is the running number of the question; a
+paragraph without questions counts as one row, for its document.
 
 An answer is by definition a span of its paragraph. One that is not where its offset says is looked for elsewhere in the
 paragraph; a question none of whose answers is there is rejected, because its paragraph or its label must be wrong.

@@ -94,7 +94,7 @@ def test_squad_any_questions_are_all_accounted_for(rows: list[Any], context: Any
     data = {"data": [{"title": title, "paragraphs": [{"context": context, "qas": rows}]}]}
     taken = take_bytes("squad_v2", ".json", json.dumps(data).encode())
     check("squad_v2", taken)
-    assert taken.rows == len(rows)
+    assert taken.rows == max(1, len(rows)), "a paragraph without questions is one row, its document"
 
 
 @quick
