@@ -56,8 +56,9 @@ def take_bytes(source: str, suffix: str, content: bytes) -> Taken:
 
 def check(source: str, taken: Taken) -> None:
     """Every row is accounted for, and what was taken fits the tables."""
-    kept = taken.documents if source == "text" else taken.questions
-    assert len(kept) + len(taken.rejects) + len(taken.duplicates) == taken.rows
+    asked_about = {question.doc_id for question in taken.questions}
+    alone = [document for document in taken.documents if document.doc_id not in asked_about]  # rows of their own
+    assert len(taken.questions) + len(alone) + len(taken.rejects) + len(taken.duplicates) == taken.rows
     tables: dict[str, list[Any]] = {"documents": [*taken.documents], "questions": [*taken.questions]}
     for table, records in (tables | {"rejects": [*taken.rejects]}).items():
         pa.Table.from_pylist([row_of(record) for record in records], schema=TABLES[table])
