@@ -6,12 +6,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from aiohttp import web
-from aiohttp.test_utils import TestServer
 
 from tests.conftest import Server
 from tests.udfs.dialogues.fake_engine import a_question
-from tests.udfs.engines.test_openai_engine import Fake, cut, hang, reply, status
+from tests.udfs.engines.fake_server import Fake, Handler, cut, hang, reply, serving, status
 from udfs.dialogues import dialogue
 from udfs.dialogues.dialogue import DialogueSpec, converse
 from udfs.engines.base import Engine, Sampling
@@ -81,11 +79,7 @@ async def test_dialogues_in_process_and_at_the_endpoint_ask_the_same_tokens(
 
 @pytest_asyncio.fixture
 async def fake() -> AsyncIterator[Fake]:
-    server = Fake()
-    application = web.Application()
-    application.router.add_post("/v1/chat/completions", server.handle)
-    async with TestServer(application) as running:
-        server.base_url = str(running.make_url("/v1"))
+    async with serving() as server:
         yield server
 
 
@@ -98,8 +92,8 @@ async def engine(fake: Fake) -> AsyncIterator[OpenAIEngine]:
 
 
 @pytest.mark.parametrize("fault", [status(429), status(500), hang, cut], ids=["429", "500", "hang", "cut"])
-async def test_dialogue_after_a_passing_fault_is_whole(fake: Fake, engine: OpenAIEngine, fault: object) -> None:
-    fake.handlers = [fault, reply(REFUSAL), fault, reply(NEW)]  # type: ignore[list-item]
+async def test_dialogue_after_a_passing_fault_is_whole(fake: Fake, engine: OpenAIEngine, fault: Handler) -> None:
+    fake.handlers = [fault, reply(REFUSAL), fault, reply(NEW)]
     response = await ask(engine)
     assert response.status is Status.OK
     assert response.refused is True
@@ -111,15 +105,15 @@ async def test_dialogue_after_a_passing_fault_is_whole(fake: Fake, engine: OpenA
     "fault", [status(429), status(500), hang, cut, reply(None)], ids=["429", "500", "hang", "cut", "empty"]
 )
 async def test_dialogue_with_a_lasting_fault_is_a_provider_error_of_its_turn(
-    fake: Fake, engine: OpenAIEngine, fault: object
+    fake: Fake, engine: OpenAIEngine, fault: Handler
 ) -> None:
-    fake.handlers = [fault]  # type: ignore[list-item]
+    fake.handlers = [fault]
     response = await ask(engine)
     assert (response.status, response.turns, response.answer) == (Status.PROVIDER_ERROR, (), None)
     assert response.error is not None
     assert response.error.startswith("answer: ")
     fake.bodies.clear()
-    fake.handlers = [reply(REFUSAL), fault]  # type: ignore[list-item]
+    fake.handlers = [reply(REFUSAL), fault]
     response = await ask(engine)
     assert response.status is Status.PROVIDER_ERROR
     assert [turn.text for turn in response.turns] == [REFUSAL]
