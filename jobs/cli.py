@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import hydra
+import pyarrow as pa
+from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 
 from udfs.errors import RunFailed, UserError
 
@@ -40,14 +43,32 @@ def job(config_name: str, schema: type[Config]) -> Callable[[Callable[[Config], 
                 _leave(f"error: {error}", EXIT_USER_ERROR)
             except RunFailed as error:
                 _leave(f"failed: {error}", EXIT_FAILED)
+            except (OSError, pa.ArrowInvalid) as error:  # storage that is full, read-only, damaged or not there
+                _leave(f"failed: {type(error).__name__}: {' '.join(str(error).split())}", EXIT_FAILED)
             except KeyboardInterrupt:
                 _leave("interrupted; start the same command again to go on", EXIT_INTERRUPTED)
 
-        return typing.cast(
-            "Callable[[], None]", hydra.main(version_base="1.3", config_path=str(CONF), config_name=config_name)(run)
-        )
+        start = hydra.main(version_base="1.3", config_path=str(CONF), config_name=config_name)(run)
+
+        def command() -> None:
+            _check_overrides(config_name, sys.argv[1:])
+            start()
+
+        return command
 
     return decorate
+
+
+def _check_overrides(config_name: str, arguments: list[str]) -> None:
+    """Leave with one line where Hydra cannot compose what was asked for; it would print several, and exit with 1."""
+    if any(argument.startswith("-") for argument in arguments):
+        return  # --help, --cfg, -m: Hydra's own
+    try:
+        with hydra.initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
+            hydra.compose(config_name, overrides=arguments)
+    except (HydraException, OmegaConfBaseException) as error:
+        said = str(error).split("Config search path")[0].split("To append to your config")[0]
+        _leave(f"error: {' '.join(said.split())} (conf/{config_name}.yaml lists the keys)", EXIT_USER_ERROR)
 
 
 def compose(config_name: str, schema: type[Config], overrides: Sequence[str]) -> Config:

@@ -51,7 +51,7 @@ def select_questions(store: Store, datasets: Sequence[str], split: str | None, l
     """
     store.require_datasets(datasets)
     frames = []
-    for dataset in datasets:
+    for dataset in dict.fromkeys(datasets):
         frame = store.read("questions", QUESTION_COLUMNS, part=dataset)
         if frame.is_empty():
             raise UserError(f"dataset {dataset!r} has documents but no questions: nothing to evaluate")

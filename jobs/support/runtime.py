@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import re
+import signal
+import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,6 +29,7 @@ from udfs.stages.watch import Flight
 MIB = 1024 * 1024
 TARGET_BLOCK_BYTES = 16 * MIB
 MAX_CAUSE_CHARS = 600
+CONNECT_SECONDS = 10
 
 
 @dataclass(frozen=True)
@@ -49,10 +52,18 @@ class Cluster:
 
     def __init__(self, config: ClusterConfig, root: str) -> None:
         self.config, self.root = config, root
+        self._address = config.address or os.environ.get("RAY_ADDRESS")
         self._ours = False
         self._board: Any = None
 
     def __enter__(self) -> Self:
+        """Look whether the cluster answers, where one is named; nothing starts yet.
+
+        Raises:
+            UserError: nobody does.
+        """
+        if self._address and not ray.is_initialized():
+            _require_listener(self._address)
         return self
 
     def __exit__(
@@ -121,7 +132,9 @@ class Cluster:
 
     def _start(self) -> None:
         if not ray.is_initialized():
+            on_terminate = signal.getsignal(signal.SIGTERM)
             self._init()
+            signal.signal(signal.SIGTERM, on_terminate)  # Ray takes it, and would die with a dump where a job leaves
             self._ours = True
         context = DataContext.get_current()
         context.enable_progress_bars = False
@@ -133,7 +146,7 @@ class Cluster:
             logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is raised, once
 
     def _init(self) -> None:
-        address = self.config.address or os.environ.get("RAY_ADDRESS")
+        address = self._address
         common: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
         try:
             with _native_stderr_closed():
@@ -148,6 +161,17 @@ class Cluster:
                     )
         except ConnectionError as error:
             raise UserError(f"cluster.address={address!r}: no Ray cluster answers there ({error})") from error
+
+
+def _require_listener(address: str) -> None:
+    """Raise `UserError` where nobody listens at `host:port`: Ray itself would wait for minutes, deaf to signals."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit():
+        return  # auto, local and the like: Ray says at once what it finds
+    try:
+        socket.create_connection((host, int(port)), timeout=CONNECT_SECONDS).close()
+    except OSError as error:
+        raise UserError(f"cluster.address={address!r}: nobody answers there ({error})") from error
 
 
 @contextmanager

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -11,8 +13,10 @@ from hypothesis import strategies as st
 
 from jobs.cli import compose, to_dataclass
 from jobs.config import EvaluateConfig
+from jobs.evaluate import main as evaluate_command
 from jobs.support.runs import without_secrets
 from udfs.errors import UserError
+from udfs.tables.store import Store
 
 
 @dataclass(frozen=True)
@@ -90,3 +94,27 @@ def test_without_secrets_hides_keys_and_keeps_names_of_variables() -> None:
         "model": {"api_key_env": "MY_KEY", "api_key": "(not stored)", "max_tokens": 5},
         "list": [{"password": "(not stored)"}],
     }
+
+
+@pytest.mark.parametrize(
+    ("argument", "words"),
+    [("storge.root=x", "storge.root"), ("model=nope", "smollm2-135m"), ("datasets=[a", r"\[a"), ("colour=1", "colour")],
+)
+def test_command_that_hydra_cannot_compose_is_one_line_and_exit_2(
+    argument: str, words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["jobs.evaluate", argument])
+    with pytest.raises(SystemExit) as left:
+        evaluate_command()
+    assert left.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: ")
+    assert said.count("\n") == 1
+    assert re.search(words, said)
+
+
+def test_storage_root_that_is_a_file_says_so(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("x")
+    with pytest.raises(UserError, match="is a file; give a folder"):
+        Store(str(file))

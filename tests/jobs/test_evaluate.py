@@ -235,6 +235,7 @@ def test_evaluate_stopped_in_the_middle_goes_on_where_it_was(root: str, tmp_path
     wait_for_rows(store, 2, process)
     process.send_signal(stop)
     process.wait(timeout=60)
+    assert process.returncode == (-signal.SIGKILL if stop is signal.SIGKILL else 130)
     recorded = set(store.read("responses")["response_id"])
     assert 0 < len(recorded) < QUESTIONS * 2
     before = calls(log)

@@ -72,6 +72,16 @@ def test_ingest_again_is_the_same_and_from_elsewhere_too(tmp_path: Path) -> None
     assert [len(store.files(table, "bench")) for table in ("documents", "questions", "rejects")] == [1, 1, 1]
 
 
+def test_ingest_again_after_a_file_was_lost_brings_it_back(tmp_path: Path) -> None:
+    given = config(tmp_path, "source=sample", "name=sample")
+    ingest(given)
+    (lost,) = tmp_path.rglob("documents/sample/*.parquet")
+    before = lost.read_bytes()
+    lost.unlink()
+    ingest(given)
+    assert lost.read_bytes() == before
+
+
 def test_ingest_other_content_under_a_taken_name_needs_overwrite(tmp_path: Path) -> None:
     ingest(config(tmp_path, "source=couldask", f"path={rows_file(tmp_path, row())}", "name=bench"))
     other = config(tmp_path, "source=couldask", f"path={rows_file(tmp_path, row('Who?', 0))}", "name=bench")

@@ -43,6 +43,11 @@ class Prompt:
     """For `model=scripted` alone: a row of the questions table and, for a judge, the response. Never sent."""
 
 
+def storable(text: str) -> str:
+    """A model's text as it can be stored: lone surrogates, which JSON escapes can make, as visible escapes."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 @dataclass(frozen=True, slots=True)
 class Completion:
     """What came back.

@@ -7,13 +7,15 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from udfs.engines.base import Message, TokenIds
 from udfs.engines.tokenization import IncrementalTokenizer, can_reuse, offset_tokenizer
 from udfs.errors import UserError
+
+WORD_JOINER: Final = "\u2060"
 
 
 class ChatTokenizer:
@@ -45,6 +47,8 @@ class ChatTokenizer:
             raise UserError(
                 f"{where} has no chat template; give a file with one: model.chat_template=/path/to/template.jinja"
             )
+        added = getattr(tokenizer, "added_tokens_decoder", {})
+        self._control = sorted({t.content for t in added.values() if t.special and len(t.content) > 1}, key=len)[::-1]
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tokenize")
 
     @classmethod
@@ -73,9 +77,17 @@ class ChatTokenizer:
     def close(self) -> None:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
+    def _as_data(self, content: str) -> str:
+        """`content` with a word joiner (invisible) in what would be a control token: data must not end its turn."""
+        for token in self._control:
+            if token in content:
+                content = content.replace(token, f"{token[0]}{WORD_JOINER}{token[1:]}")
+        return content
+
     def _tokenise(self, messages: list[Message]) -> TokenIds:
         from jinja2 import TemplateError
 
+        messages = [{**message, "content": self._as_data(message["content"])} for message in messages]
         options: dict[str, Any] = {"add_generation_prompt": True}
         if self._template is not None:
             options["chat_template"] = self._template

@@ -11,7 +11,16 @@ import openai
 from aiolimiter import AsyncLimiter
 
 from udfs.engines import endpoint
-from udfs.engines.base import Completion, Filtered, Message, OverLength, Prompt, ProviderError, Sampling
+from udfs.engines.base import (
+    Completion,
+    Filtered,
+    Message,
+    OverLength,
+    Prompt,
+    ProviderError,
+    Sampling,
+    storable,
+)
 from udfs.engines.chat import ChatTokenizer
 from udfs.engines.config import EndpointModel
 from udfs.engines.estimate import estimate_tokens
@@ -88,7 +97,7 @@ class OpenAIEngine:
         details = usage.prompt_tokens_details if usage is not None else None
         prompt_tokens = usage.prompt_tokens if usage is not None else count
         return Completion(
-            text=text,
+            text=storable(text),
             prompt_tokens=prompt_tokens,
             cached_tokens=int(details.cached_tokens or 0) if details is not None else 0,
             output_tokens=usage.completion_tokens if usage is not None else estimate_tokens([_as_message(text)]),

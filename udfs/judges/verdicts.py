@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 import json_repair
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
+from udfs.engines.base import storable
 from udfs.judges.base import ANSWER_CONSISTENCY, REFUSAL, RESPONSE_CLASS
 
 
@@ -23,7 +24,7 @@ def _named(value: object) -> object:
 
 def _text(value: object) -> object:
     """A rationale of null is an empty one."""
-    return "" if value is None else value
+    return "" if value is None else storable(value) if isinstance(value, str) else value
 
 
 class Reply(BaseModel):

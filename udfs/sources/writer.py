@@ -99,6 +99,10 @@ class DatasetWriter:
             for table in TABLES:
                 self._remove(table, set(self._names[table]) - self._before[table])
 
+    def is_there(self) -> bool:
+        """Whether every file that this content makes lies there already."""
+        return all(set(self._names[table]) <= self._before[table] for table in TABLES)
+
     def _remove(self, table: str, names: set[str]) -> None:
         for name in sorted(names & _file_names(self._store, table, self._dataset)):
             self._store.filesystem.delete_file(self._store.path(table, self._dataset, f"{name}.parquet"))
@@ -171,7 +175,9 @@ def write_dataset(
         writer = DatasetWriter(store, dataset, dry=True)
         feed(writer)
         if before is not None and writer.finish() == before["fingerprint"]:
-            return False
+            if writer.is_there():
+                return False
+            return write_dataset(store, dataset, True, facts, feed)  # the same content, but files of it are gone
         raise UserError(
             f"dataset {dataset!r} under {store.root} exists with other content (or other options, such as tokenizer); "
             "give overwrite=true to replace it, or another name="

@@ -56,6 +56,8 @@ class Store:
                 raise UserError(f"storage.root={root!r} cannot be opened: {error}") from error
         else:
             self._fs, self._base = fs.LocalFileSystem(), os.path.abspath(root)
+            if os.path.exists(self._base) and not os.path.isdir(self._base):
+                raise UserError(f"storage.root={root!r} is a file; give a folder or an address such as s3://bucket/x")
 
     @property
     def filesystem(self) -> fs.FileSystem:
