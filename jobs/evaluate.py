@@ -25,9 +25,8 @@ def evaluate(config: EvaluateConfig) -> None:
     with Cluster(config.cluster, run.store.root) as cluster:
         asked = run.ask(owed, cluster)
         for judge in run.judges:
-            run.judge(
-                judge, owed_judgements(run.store, questions, judge, run.response_ids(questions), run.run), cluster
-            )
+            to_judge = owed_judgements(run.store, questions, judge, owed.response_ids, run.run)
+            run.judge(judge, to_judge, cluster)
     print(run.summary(asked, owed))
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-import polars as pl
 import pyarrow as pa
 
 from jobs.config import EvaluateConfig, load_model
@@ -19,13 +18,12 @@ from jobs.support.runs import RunLedger
 from jobs.support.runtime import ActorStage, Cluster
 from jobs.support.sink import Sink, Totals
 from udfs.bundles import locate_documents, plan_blocks
-from udfs.dialogues.dialogue import DialogueSpec, expected_response_id
+from udfs.dialogues.dialogue import DialogueSpec
 from udfs.engines.config import ModelConfig, VllmModel, model_config
 from udfs.engines.factory import check_ready, check_room, describe
 from udfs.errors import RunFailed
 from udfs.judges.llm import LlmJudge
 from udfs.judges.rules import RulesJudge
-from udfs.records import Question
 from udfs.stages.engine_stage import EnginePlacement
 from udfs.stages.evaluate import EvaluateStage
 from udfs.stages.judge import JudgeStage, RulesStage
@@ -56,14 +54,6 @@ class Evaluation:
     def placement(self) -> EnginePlacement:
         """What engine actors know of the cluster."""
         return EnginePlacement(self.config.cluster.tensor_parallel_size, self.config.kv_share)
-
-    def response_ids(self, questions: pl.DataFrame) -> list[str]:
-        """Ids of every response in scope, owed or recorded."""
-        return [
-            expected_response_id(spec, Question.from_row(row), self.name, self.revision)
-            for row in questions.to_dicts()
-            for spec in self.specs.values()
-        ]
 
     def check(self, owed: Owed) -> None:
         """Find the weights, ask the endpoint, compare window and KV cache: before Ray starts and anything loads.

@@ -33,6 +33,8 @@ class Owed:
     recorded: int
     cells: list[dict[str, Any]] = field(default_factory=list)
     """For responses: how many each cell expects, as `runs.cells`."""
+    response_ids: list[str] = field(default_factory=list)
+    """For responses: every id in scope, owed or recorded."""
 
     @property
     def rows(self) -> int:
@@ -100,7 +102,8 @@ def owed_responses(
         for method, layout in layouts.items()
         for dataset, count in counted.iter_rows()
     ]
-    return Owed(items, expected.height, expected.height - owed.height, cells)
+    response_ids = expected["response_id"].to_list()
+    return Owed(items, expected.height, expected.height - owed.height, cells, response_ids)
 
 
 def owed_judgements(
