@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from udfs.measures.number_words import fold_number_words
@@ -111,13 +111,3 @@ def _is_number(answer: Sequence[str], i: int) -> bool:
 
 def _single(found: list[str]) -> list[str]:
     return ["1"] if found == ["one"] else found
-
-
-def best_f1(answer: str, golds: Iterable[str]) -> float:
-    """The highest `token_f1` over the golds, 0 where there is none."""
-    return max((token_f1(answer, gold) for gold in golds), default=0.0)
-
-
-def contains_any(answer: str, golds: Iterable[str]) -> bool:
-    """Whether the answer contains any of the golds."""
-    return any(contains_answer(answer, gold) for gold in golds)

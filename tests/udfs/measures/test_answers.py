@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from udfs.measures.answers import best_f1, contains_answer, contains_any, exact_match, token_f1, tokens
+from udfs.measures.answers import contains_answer, exact_match, token_f1, tokens
 from udfs.measures.numerals import CHARACTERS, to_digits
 
 CONTAINED = [
@@ -84,12 +84,6 @@ def test_answers_f1_of_known_pairs(answer: str, gold: str, expected: float) -> N
 def test_answers_exact_match_ignores_case_articles_and_punctuation() -> None:
     assert exact_match("The Old Mill.", "old mill")
     assert not exact_match("The Old Mill House", "old mill")
-
-
-def test_answers_any_gold_is_enough() -> None:
-    assert contains_any("1200 florins", ["twelve hundred", "1,200 florins"])
-    assert best_f1("old mill", []) == 0.0
-    assert not contains_any("old mill", [])
 
 
 @pytest.mark.parametrize(
