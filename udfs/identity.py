@@ -45,3 +45,8 @@ def response_id(
 def judgement_id(response: str, measure: str, judge: str, gold: str) -> str:
     """A judgement is of one response, by one judge, against one gold."""
     return content_hash("judgement", response, measure, judge, gold)
+
+
+def candidate_id(dataset: str, spec: str, document: str, fragment_index: int, kind: str) -> str:
+    """A candidate is one kind of question about one fragment, made in one way; known before anything is asked."""
+    return content_hash("candidate", dataset, spec, document, fragment_index, kind)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple, Self
 
-from udfs.schema import Status
+from udfs.schema import Fate, Status, Step
 
 
 class Span(NamedTuple):
@@ -150,6 +150,56 @@ class Judgement:
     cached_tokens: int = 0
     output_tokens: int = 0
     seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A question that was proposed, with its one fate."""
+
+    candidate_id: str
+    dataset: str
+    spec: str
+    model: str
+    model_revision: str
+    doc_id: str
+    source_dataset: str
+    language: str
+    domain: str
+    length_bucket: str
+    kind: str
+    fragment_index: int
+    step: Step
+    fate: Fate
+    status: Status
+    evidence: tuple[Span, ...]
+    redactions: tuple[Span, ...]
+    opinions: str
+    created_at: datetime
+    fragment: Span | None = None
+    quality: int | None = None
+    topic: str | None = None
+    question: str | None = None
+    answer: str | None = None
+    twin_id: str | None = None
+    original_question: str | None = None
+    original: str | None = None
+    replacement: str | None = None
+    reference_response: str | None = None
+    detail: str | None = None
+
+    @property
+    def accepted(self) -> bool:
+        return self.fate is Fate.ACCEPTED
+
+    @classmethod
+    def from_row(cls, row: dict[str, Any]) -> Self:
+        """From a row of the candidates table (extra columns are ignored)."""
+        known = {f.name: row[f.name] for f in dataclasses.fields(cls) if f.name in row}
+        known["evidence"] = _spans(known["evidence"])
+        known["redactions"] = _spans(known["redactions"])
+        known["fragment"] = None if known.get("fragment") is None else _spans([known["fragment"]])[0]
+        known |= {"step": Step(known["step"]), "fate": Fate(known["fate"]), "status": Status(known["status"])}
+        return cls(**known)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,65 @@ class Kind(StrEnum):
     UNANSWERABLE = "unanswerable"
 
 
+class Topic(StrEnum):
+    """What a generated question asks for (FactGuard, section 3.1)."""
+
+    TIME = "time"
+    NUMBER = "number"
+    LOCATION = "location"
+    PERSON = "person"
+    ORGANISATION = "organisation"
+    EVENT = "event"
+    OBJECT = "object"
+
+
+class Step(StrEnum):
+    """The steps of synthesis, in order; a candidate ends at one of them (`udfs.agents.program`)."""
+
+    SEGMENT = "segment"
+    QUALITY = "quality"
+    TOPIC = "topic"
+    QA = "qa"
+    QA_REVIEW = "qa_review"
+    NEGATIVE = "negative"  # redaction or rewriting, and the reference response
+    RETRIEVAL = "retrieval"  # short reading of retrieved passages
+    FULL_VIEW = "full_view"
+    COMMON_SENSE = "common_sense"
+    CONSOLE = "console"
+
+
+class Fate(StrEnum):
+    """What became of a candidate: accepted, or the one reason that ended it."""
+
+    ACCEPTED = "accepted"
+    NO_FRAGMENT = "no_fragment"  # the document has fewer fragments than alpha
+    LOW_QUALITY = "low_quality"  # the fragment's score is below the threshold
+    NO_TOPIC = "no_topic"  # the fragment speaks of none of the topics
+    NOT_A_QUESTION = "not_a_question"
+    WRONG_LANGUAGE = "wrong_language"  # the question, answer or reference is not in the document's language
+    TOO_LONG = "too_long"  # a question, answer, quotation or reference beyond its limit
+    INSTRUCTIONS = "instructions"  # the reply talks to the pipeline instead of doing its work
+    EVIDENCE_NOT_FOUND = "evidence_not_found"  # the quotation is not in the fragment
+    ANSWER_IN_QUESTION = "answer_in_question"
+    UNRELATED_QUESTION = "unrelated_question"  # it shares no content with the fragment
+    UNSUPPORTED_ANSWER = "unsupported_answer"
+    NOT_SELF_CONTAINED = "not_self_contained"
+    INCOMPLETE_ANSWER = "incomplete_answer"
+    TOO_MUCH_REDACTED = "too_much_redacted"  # copies of the evidence are too large a part of the document
+    UNCHANGED_QUESTION = "unchanged_question"  # the rewriting did not put in what it says
+    IN_DOCUMENT = "in_document"  # the new entity, condition or assumption is in the document after all
+    WEAK_REFERENCE = "weak_reference"  # the reference does not say what is wrong, or what the document says instead
+    EVIDENCE_SURVIVES = "evidence_survives"  # a reader still finds the gold answer
+    CONFLICTING_ANSWERS = "conflicting_answers"  # a reader finds another answer
+    NOT_ANSWERED = "not_answered"  # the whole document does not answer the answerable question
+    COMMON_SENSE = "common_sense"  # answered without any document
+    TWIN_REJECTED = "twin_rejected"  # its answerable twin was not accepted
+    PARSE_FAILURE = "parse_failure"  # the last four are the statuses of the same names
+    OVER_LENGTH = "over_length"
+    FILTERED = "filtered"
+    PROVIDER_ERROR = "provider_error"  # transient: the fragment is owed again
+
+
 class Language(StrEnum):
     EN = "en"
     ZH = "zh"
@@ -111,6 +170,57 @@ QUESTIONS: Final = _table(
         "gold_reformulation": pa.string(),  # a close question that the document does answer
         "gold_reformulation_answer": pa.string(),
     },
+)
+
+CANDIDATES: Final = _table(
+    {
+        "candidate_id": pa.string(),
+        "dataset": pa.string(),  # the dataset that is made; the part of the table
+        "spec": pa.string(),  # hash of how it was made: model, prompts, settings (`udfs.agents.spec`)
+        "model": pa.string(),
+        "model_revision": pa.string(),
+        "doc_id": pa.string(),
+        "source_dataset": pa.string(),  # where the document was ingested to
+        "language": pa.string(),
+        "domain": pa.string(),
+        "length_bucket": pa.string(),
+        "kind": pa.string(),
+        "fragment_index": pa.int64(),  # 0-based; a larger alpha adds indices and changes none
+        "step": pa.string(),  # where it ended; console for the accepted
+        "fate": pa.string(),
+        "status": pa.string(),  # ok: decided; else the fate's own
+        "evidence": SPANS,
+        "redactions": SPANS,
+        "opinions": pa.string(),  # JSON list: every agent's opinion, in order (`udfs.agents.base.Opinion`)
+        "created_at": pa.timestamp("us", tz="UTC"),
+    },
+    {
+        "fragment": SPAN,
+        "quality": pa.int64(),  # 1 to 5
+        "topic": pa.string(),
+        "question": pa.string(),
+        "answer": pa.string(),  # the twin's, for an unanswerable one
+        "twin_id": pa.string(),  # candidate_id of the answerable twin
+        "original_question": pa.string(),
+        "original": pa.string(),  # what a rewriting replaced
+        "replacement": pa.string(),  # the new entity, the impossible condition or the false assumption
+        "reference_response": pa.string(),
+        "detail": pa.string(),  # of the fate, in words
+    },
+)
+
+ANNOTATIONS: Final = _table(
+    {
+        "review": pa.string(),  # the review's name; the part of the table
+        "annotator": pa.string(),
+        "item_id": pa.string(),  # a question_id or a judgement_id
+        "target": pa.string(),  # questions | judgements
+        "group": pa.string(),  # what quality is reported by: a kind, a verdict
+        "check": pa.string(),  # what was asked: question, answer, verdict
+        "passed": pa.bool_(),
+        "created_at": pa.timestamp("us", tz="UTC"),
+    },
+    {"note": pa.string()},
 )
 
 TURN: Final = pa.struct(
@@ -238,6 +348,8 @@ TABLES: Final[dict[str, pa.Schema]] = {
     "documents": DOCUMENTS,
     "questions": QUESTIONS,
     "rejects": REJECTS,
+    "candidates": CANDIDATES,
+    "annotations": ANNOTATIONS,
     "responses": RESPONSES,
     "judgements": JUDGEMENTS,
     "metrics": METRICS,
@@ -248,6 +360,8 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
     "documents": ("dataset", "doc_id"),
     "questions": ("question_id",),
     "rejects": ("dataset", "file", "row", "reason"),
+    "candidates": ("candidate_id",),
+    "annotations": ("review", "annotator", "item_id", "check"),
     "responses": ("run", "response_id"),
     "judgements": ("run", "judgement_id"),
     "metrics": (

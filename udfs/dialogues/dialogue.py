@@ -91,7 +91,7 @@ async def converse(
     which turn failed.
 
     Args:
-        document: the text as it is shown: `udfs.dialogues.view.view_text` of the document's text.
+        document: the text as it is shown: `udfs.views.view_text` of the document's text.
         response_id: as `expected_response_id` gave it.
         observe: called with every completion (also the detector's), for accounting.
         on_prefill: handed to the first call (`Engine.complete`).

@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Final
 
 from udfs.dialogues.failures import ROW_ERRORS, status_of
-from udfs.dialogues.view import view_text
 from udfs.engines.base import Completion, Engine, Sampling
 from udfs.errors import UserError
 from udfs.identity import content_hash, judgement_id
@@ -29,6 +28,7 @@ from udfs.judges.verdicts import (
 from udfs.prompts.judging import build_response, response_template_hash
 from udfs.records import Judgement, Question, Response, row_of
 from udfs.schema import Status
+from udfs.views import view_text
 
 CONTEXTS: Final = ("gold", "document")
 

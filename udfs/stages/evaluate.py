@@ -9,7 +9,6 @@ from typing import Any
 
 from udfs.bundles import question_of
 from udfs.dialogues.dialogue import DialogueSpec, converse
-from udfs.dialogues.view import view_text
 from udfs.engines.base import Completion, Engine
 from udfs.judges.base import Judge
 from udfs.judges.llm import LlmJudge
@@ -20,6 +19,7 @@ from udfs.schema import PERMANENT
 from udfs.stages.engine_stage import EnginePlacement, EngineStage
 from udfs.stages.results import Tally, result_row
 from udfs.stages.watch import Watch
+from udfs.views import view_text
 
 TURN_SLACK_TOKENS = 128
 """The second turn's request and the question itself, beside the two answers."""

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from udfs.engines.base import Completion
 from udfs.engines.trie import PromptTrie
-from udfs.records import Judgement, Response, row_of
-from udfs.schema import JUDGEMENTS, RESPONSES
+from udfs.records import Candidate, Judgement, Response, row_of
+from udfs.schema import CANDIDATES, JUDGEMENTS, RESPONSES
 
 RESULTS = pa.schema(
     [
@@ -18,6 +18,7 @@ RESULTS = pa.schema(
         pa.field("doc_id", pa.string(), False),
         pa.field("responses", pa.list_(pa.struct(list(RESPONSES))), False),
         pa.field("judgements", pa.list_(pa.struct(list(JUDGEMENTS))), False),
+        pa.field("candidates", pa.list_(pa.struct(list(CANDIDATES))), False),
         pa.field("calls", pa.int64(), False),
         pa.field("prompt_tokens", pa.int64(), False),
         pa.field("cached_tokens", pa.int64(), False),
@@ -60,6 +61,7 @@ def result_row(
     responses: Iterable[Response],
     judgements: Iterable[Judgement],
     tally: Tally,
+    candidates: Iterable[Candidate] = (),
 ) -> dict[str, object]:
     """One row of RESULTS."""
     bound = tally.trie.bound if tally.calls and tally.shown == tally.calls else None
@@ -68,6 +70,7 @@ def result_row(
         "doc_id": doc_id,
         "responses": [row_of(response) for response in responses],
         "judgements": [row_of(judgement) for judgement in judgements],
+        "candidates": [row_of(candidate) for candidate in candidates],
         "calls": tally.calls,
         "prompt_tokens": tally.prompt_tokens,
         "cached_tokens": tally.cached_tokens,

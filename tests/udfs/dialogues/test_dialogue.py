@@ -8,11 +8,11 @@ import pytest
 
 from tests.udfs.dialogues.fake_engine import FakeEngine, a_question
 from udfs.dialogues.dialogue import DETECTORS, READING_VERSION, DialogueSpec, converse, expected_response_id
-from udfs.dialogues.view import view_text
 from udfs.engines.base import Completion, EngineDead, Filtered, OverLength, ProviderError, Sampling
 from udfs.errors import UserError
 from udfs.records import Response, Span, row_of
 from udfs.schema import RESPONSES, Status
+from udfs.views import view_text
 
 NOW = datetime(2024, 5, 6, tzinfo=UTC)
 DOCUMENT = "Harlow Rowers won. Their cox is Ines Bahr."

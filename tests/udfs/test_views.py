@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from udfs.dialogues.view import View, merged, view_text
 from udfs.records import Span
+from udfs.views import View, merged, view_text
 
 
 @st.composite
