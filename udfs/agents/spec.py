@@ -11,7 +11,7 @@ from udfs.identity import content_hash
 from udfs.schema import Kind
 
 SYNTHESIS_VERSION: Final = 1
-"""Raise it when code changes what a program decides while no prompt file changes: it is part of every candidate's id."""
+"""Raise it when code changes what a program decides while no prompt file changes: it is part of every id."""
 KINDS: Final = (
     Kind.ANSWERABLE,
     Kind.LACK_OF_EVIDENCE,
