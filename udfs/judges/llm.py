@@ -28,7 +28,7 @@ from udfs.judges.verdicts import (
 from udfs.prompts.judging import build_response, response_template_hash
 from udfs.records import Judgement, Question, Response, row_of
 from udfs.schema import Status
-from udfs.views import view_text
+from udfs.views import View
 
 CONTEXTS: Final = ("gold", "document")
 
@@ -105,12 +105,15 @@ class LlmJudge:
 
         reply = answer_text(response)
         form: type[Judged] = AnswerableVerdict if question.answerable else UnanswerableVerdict
+        view = View(len(document), question.redactions)
+        shown = [span for span in question.evidence if view.to_view(span) is not None]
         messages = build_response(
             question,
             reply,
-            [document[span.start : span.end] for span in question.evidence],
+            [document[span.start : span.end] for span in shown],
             allowed_verdicts(form),
-            view_text(document, question.redactions) if self.reads_document else None,
+            view.text(document) if self.reads_document else None,
+            cut=[document[span.start : span.end] for span in question.evidence if span not in shown],
         )
         try:
             asked = await ask_for_verdict(

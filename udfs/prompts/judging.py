@@ -50,13 +50,15 @@ def build_response(
     verdicts: Sequence[str],
     document: str | None = None,
     prompts: PromptLibrary | None = None,
+    cut: Sequence[str] = (),
 ) -> tuple[Message, ...]:
     """Ask for one of `verdicts` on `reply`.
 
     Args:
-        evidence: gold evidence, cut out of the document.
+        evidence: excerpts of the document with the gold evidence, as the responder could read them.
         document: the text as the responder saw it, or None to judge against the gold alone. With it, the prompt
             starts as the dialogues of layout `document_first` do.
+        cut: evidence that the view does not hold: the responder could not read it.
     """
     prompts = prompts or library()
     text = prompts.render(
@@ -69,6 +71,7 @@ def build_response(
         original_question=question.original_question,
         reference_response=question.reference_response,
         evidence=[excerpt for excerpt in evidence if excerpt.strip()],
+        cut=[excerpt for excerpt in cut if excerpt.strip()],
         verdicts=list(verdicts),
         response=reply,
         fence=fence_of(question.question, reply),

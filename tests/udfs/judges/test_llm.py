@@ -138,3 +138,14 @@ def test_llm_ids_change_with_judge_context_sampling_gold_and_judged_text() -> No
 def test_llm_unknown_context_raises_with_the_allowed_ones() -> None:
     with pytest.raises(UserError, match="gold, document"):
         LlmJudge("a", context="all")
+
+
+async def test_llm_evidence_that_the_view_lacks_is_named_as_cut_out() -> None:
+    question = a_question(evidence=(Span(0, 18), Span(19, 42)), redactions=(Span(19, 42),))
+    engine = FakeEngine({"judge.response": ['{"rationale": "", "verdict": "incorrect"}']})
+    await judge().judge(a_response("Ines Bahr"), question, DOCUMENT, engine)
+    content = engine.prompts[0].messages[0]["content"]
+    says, _, cut = content.partition("cut out of the document")
+    assert "- Harlow Rowers won." in says
+    assert "- Their cox is Ines Bahr." not in says
+    assert "- Their cox is Ines Bahr." in cut
