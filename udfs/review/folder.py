@@ -1,0 +1,34 @@
+"""Where a review's files are: `reviews/<name>/` under the storage root, on disk or object storage."""
+
+from __future__ import annotations
+
+from pyarrow import fs
+
+from udfs.tables.store import Store
+
+
+class ReviewFolder:
+    """Reads and writes UTF-8 files of one review."""
+
+    def __init__(self, store: Store, review: str) -> None:
+        self._store = store
+        self._parts = ("reviews", review)
+
+    def address(self, name: str) -> str:
+        return self._store.address(*self._parts, name)
+
+    def read(self, name: str) -> str | None:
+        """The file's text, or None where there is none."""
+        path = self._store.path(*self._parts, name)
+        if self._store.filesystem.get_file_info(path).type != fs.FileType.File:
+            return None
+        with self._store.filesystem.open_input_stream(path) as stream:
+            return bytes(stream.read()).decode("utf-8")
+
+    def write(self, name: str, content: str) -> str:
+        """Write one file whole; give its address."""
+        path = self._store.path(*self._parts, name)
+        self._store.filesystem.create_dir(path.rsplit("/", 1)[0], recursive=True)
+        with self._store.filesystem.open_output_stream(path) as stream:
+            stream.write(content.encode("utf-8"))
+        return self.address(name)
