@@ -157,6 +157,8 @@ class ScriptedModel:
     """Share of the refused questions that get a good reformulation."""
     judge_accuracy: float = 0.95
     """Share of the judgements that say what the rules say."""
+    common_sense: float = 0.0
+    """Share of the questions that the common-sense agent of synthesis knows without a document."""
     call_log: str | None = None
     """A file that gets one line `request_id<TAB>purpose` per call, from every process."""
     die_after: int | None = None
@@ -174,6 +176,7 @@ class ScriptedModel:
         checks.number("delay_s", self.delay_s, 0)
         for key in (
             "error_rate", "garbage_rate", "accuracy", "detection", "false_refusal", "reformulation", "judge_accuracy",
+            "common_sense",
         ):  # fmt: skip
             checks.number(key, getattr(self, key), 0, 1)
         checks.text("call_log", self.call_log, optional=True)

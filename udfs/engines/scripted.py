@@ -13,10 +13,11 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from udfs.engines import schema_instance
+from udfs.engines import schema_instance, scripted_agents
 from udfs.engines.base import Completion, EngineDead, Message, OverLength, Prompt, ProviderError, Sampling
 from udfs.engines.config import ScriptedModel
 from udfs.engines.estimate import estimate_tokens
@@ -142,6 +143,9 @@ class ScriptedEngine:
             return _as_json(schema, {"verdict": "refused" if _is_refusal(_response(prompt)) else "answered"})
         if prompt.purpose == "judge.response":
             return _as_json(schema, self._judge(prompt))
+        agent = self._agent(prompt)
+        if agent is not None:
+            return _as_json(schema, agent)
         return json.dumps(schema_instance.instance(schema), ensure_ascii=False) if schema else "OK."
 
     def _answer(self, prompt: Prompt) -> str:
@@ -168,6 +172,13 @@ class ScriptedEngine:
         mark = "新问题：" if language == "zh" else "New question: "
         return f"{mark}{new or question.get('question') or '?'}"
 
+    def _agent(self, prompt: Prompt) -> dict[str, Any] | None:
+        kind, _, agent = prompt.purpose.partition(".")
+        gold = prompt.gold.get("agent")
+        if kind != "agent" or gold is None:
+            return None
+        return scripted_agents.reply(agent, gold, partial(self._draw, prompt), self._config.common_sense)
+
     def _judge(self, prompt: Prompt) -> dict[str, str]:
         question, _ = _question(prompt)
         response = _response(prompt)
@@ -189,7 +200,7 @@ def revision(config: ScriptedModel) -> str:
     """What decides its replies; the faults and the log do not, so a run can go on without them."""
     return content_hash(
         "scripted", 1, config.seed, config.garbage_rate, config.accuracy, config.detection, config.false_refusal,
-        config.reformulation, config.judge_accuracy,
+        config.reformulation, config.judge_accuracy, scripted_agents.AGENTS_VERSION, config.common_sense,
     )[:12]  # fmt: skip
 
 
@@ -217,7 +228,7 @@ def _answer_line(prompt: Prompt, text: str, language: str) -> str:
     return text
 
 
-def _as_json(schema: Mapping[str, Any] | None, reply: dict[str, str]) -> str:
+def _as_json(schema: Mapping[str, Any] | None, reply: Mapping[str, Any]) -> str:
     """`reply` as JSON, with whatever else the schema wants."""
     base = schema_instance.instance(schema) if schema else {}
     merged = {**base, **{key: value for key, value in reply.items() if not schema or key in base}}

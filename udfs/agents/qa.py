@@ -1,0 +1,61 @@
+"""The QA agent: a question, its answer and the evidence, and the rules that hold it to the fragment (section 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, ClassVar
+
+from udfs.agents.asking import Asked, Asker, opinion_of_rules
+from udfs.agents.base import QA, Opinion
+from udfs.agents.checks import Objection, answer_objections, question_objections, term_language_objections
+from udfs.agents.replies import MAX_ANSWER, MAX_QUESTION, Filled, Quotations, Reply, at_most
+from udfs.prompts.agents import build, fragment_block
+from udfs.records import Span
+from udfs.schema import Fate, Step, Topic
+from udfs.synthesis.alignment import align
+from udfs.views import merged
+
+
+class QaReply(Reply):
+    """The evidence first, so that question and answer follow from it."""
+
+    quotations: ClassVar[frozenset[str]] = frozenset({"evidence"})
+
+    evidence: Quotations
+    question: Annotated[Filled, at_most(MAX_QUESTION)]
+    answer: Annotated[Filled, at_most(MAX_ANSWER)]
+
+
+async def propose(asker: Asker, fragment: str, topic: Topic, request_id: str) -> Asked[QaReply]:
+    """A question about `topic` that the fragment answers, as the agent proposes it: see `examine`."""
+    language = asker.language
+    messages = build(language, QA, fragment_block(language, fragment), topic=topic.value)
+    gold_topic = topic.value
+    return await asker.ask(QA, Step.QA, messages, QaReply, {"fragment": fragment, "topic": gold_topic}, request_id)
+
+
+def examine(reply: QaReply, text: str, within: Span, language: str) -> tuple[tuple[Span, ...], Opinion]:
+    """Where the evidence lies in the document (empty where a quotation is not in the fragment), and the rules' opinion.
+
+    Args:
+        text: the document.
+        within: the fragment.
+    """
+    spans = _aligned(reply.evidence, text, within)
+    evidence = " ".join(text[start:end] for start, end in spans)
+    fragment = text[within.start : within.end]
+    return spans, opinion_of_rules(Step.QA, _objections(reply, bool(spans), evidence, fragment, language))
+
+
+def _aligned(quotations: Sequence[str], text: str, within: Span) -> tuple[Span, ...]:
+    spans = [align(text, quotation, within) for quotation in quotations]
+    found = [span for span in spans if span is not None]
+    return merged(found, len(text)) if len(found) == len(spans) else ()
+
+
+def _objections(reply: QaReply, found: bool, evidence: str, fragment: str, language: str) -> Iterator[Objection]:
+    yield from question_objections(reply.question, reply.answer, fragment, language)
+    yield from term_language_objections("answer", reply.answer, language, fragment)
+    if not found:
+        yield Objection(Fate.EVIDENCE_NOT_FOUND, "a quotation is not in the fragment")
+    yield from answer_objections(reply.answer, evidence, language)
