@@ -1,6 +1,10 @@
-"""jobs.report: responses, judgements → metrics → Markdown in the terminal, a page of numbers, a page of responses.
+"""jobs.report: what was recorded → numbers → Markdown in the terminal, a page of numbers, a page of responses.
 
 `python -m jobs.report storage.root=R [run=NAME] ['datasets=[…]'] ['models=[…]']`
+
+    a run of jobs.evaluate:    responses, judgements ─▶ metrics, comparisons ─▶ report, page of responses
+    one of jobs.synthesize:    candidates, questions ─▶ attrition, statistics ─▶ report
+    both, where a run's dataset was synthesised; annotations ─▶ quality and agreement of manual reviews
 """
 
 from __future__ import annotations
@@ -15,17 +19,19 @@ from rich.markdown import Markdown
 
 from jobs.cli import job
 from jobs.config import StorageConfig, require
+from udfs.errors import UserError
 from udfs.report.files import ReportFolder, write_viewer
+from udfs.report.grid import Report
 from udfs.report.markdown import to_markdown
 from udfs.report.notices import Counts
 from udfs.report.page import metrics_page
-from udfs.report.sections import build_report
+from udfs.report.sections import build_report, build_synthesis_report
 from udfs.tables.comparisons import comparisons
 from udfs.tables.expected import planned_cells
 from udfs.tables.facts import run_facts
 from udfs.tables.metrics import metrics
 from udfs.tables.observations import DOCUMENT_COLUMNS, latest, latest_judgements, response_rows
-from udfs.tables.selection import chosen, which_run
+from udfs.tables.selection import chosen, reviews_of, synthesis_of, which_run
 from udfs.tables.store import Store
 
 
@@ -50,13 +56,39 @@ class ReportConfig:
 
 
 def report(config: ReportConfig, compact: bool = False) -> str:
-    """Make the report of one run; give it as Markdown. Writes the metrics table and `reports/<run>/`.
+    """Make the report of one run; give it as Markdown. Writes `reports/<run>/`, and the metrics of an evaluation.
 
     Args:
         compact: leave intervals out of wide tables of what is given back (never of what is written).
+
+    Raises:
+        UserError: there is nothing to report, or not what was asked for.
     """
     store = Store(config.storage.root)
     run = which_run(store, config.run)
+    folder = ReportFolder(store, run)
+    evaluated = run in store.parts("responses")
+    made, viewer = _evaluation(config, store, run, folder) if evaluated else (_synthesis(config, store, run), None)
+
+    pages = [("tables as Markdown", folder.address("report.md")), ("page", folder.address("index.html"))]
+    if viewer:
+        pages.append(("page of responses", folder.address(viewer)))
+    folder.write("report.md", to_markdown(made))
+    folder.write("index.html", metrics_page(made, viewer))
+    return to_markdown(made, tuple(pages), published=config.published, compact=compact)
+
+
+def _synthesis(config: ReportConfig, store: Store, run: str) -> Report:
+    """The report of a run that made a dataset and asked nothing."""
+    synthesis = synthesis_of(store, run, config.datasets, config.models)
+    if synthesis is None:
+        raise UserError(f"the candidates of {run} under {store.root} are empty: start jobs.synthesize again")
+    reviews = reviews_of(store, [synthesis.dataset])
+    return build_synthesis_report(synthesis, reviews, datetime.now(UTC), config.resamples, config.seed)
+
+
+def _evaluation(config: ReportConfig, store: Store, run: str, folder: ReportFolder) -> tuple[Report, str | None]:
+    """The report of a run that asked questions, and its page of responses; writes metrics and comparisons."""
     every = chosen(store.read("responses", part=run), config.datasets, config.models)
     responses = latest(every)
     judged = store.read("judgements", part=run).join(responses.select("response_id"), on="response_id", how="semi")
@@ -64,7 +96,7 @@ def report(config: ReportConfig, compact: bool = False) -> str:
     questions = store.read("questions").join(responses.select("question_id").unique(), on="question_id", how="semi")
     rows = response_rows(responses, questions, store.read("documents", DOCUMENT_COLUMNS))
 
-    runs = store.read("runs").filter(pl.col("run") == run)
+    runs = store.read("runs").filter((pl.col("run") == run) & (pl.col("job") != "synthesize"))
     planned = planned_cells(runs, config.datasets, config.models)
     measured = metrics(rows, judgements, run, config.resamples, config.seed, planned)
     compared = comparisons(rows, judgements, config.resamples, config.seed, planned)
@@ -76,20 +108,19 @@ def report(config: ReportConfig, compact: bool = False) -> str:
         every.height - responses.height,
         judged.height - judgements.height,
     )
-    made = build_report(run, measured, compared, facts, counts, datetime.now(UTC))
+    datasets = sorted({*rows["dataset"], *(() if config.datasets else (run,))})  # a dataset may have the run's name
+    syntheses = [found for name in datasets if (found := synthesis_of(store, name))]
+    reviews = reviews_of(store, datasets, judgements)
+    made = build_report(
+        run, measured, compared, facts, counts, datetime.now(UTC), syntheses, reviews, config.resamples, config.seed
+    )
 
     store.write("metrics", run, measured.to_arrow(), name="metrics")
-    folder = ReportFolder(store, run)
-    pages = [("tables as Markdown", folder.address("report.md")), ("page", folder.address("index.html"))]
-    viewer = None
-    if config.viewer_responses:
-        most, around = config.viewer_responses, config.excerpt_chars
-        viewer = write_viewer(folder, made, responses, rows, judgements, questions, measured, most, around)
-        pages.append(("page of responses", folder.address(viewer)))
-    folder.write("report.md", to_markdown(made))
-    folder.write("index.html", metrics_page(made, viewer))
     folder.write("comparisons.csv", compared.write_csv())
-    return to_markdown(made, tuple(pages), published=config.published, compact=compact)
+    if not config.viewer_responses:
+        return made, None
+    most, around = config.viewer_responses, config.excerpt_chars
+    return made, write_viewer(folder, made, responses, rows, judgements, questions, measured, most, around)
 
 
 @job("report", ReportConfig)

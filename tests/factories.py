@@ -1,4 +1,4 @@
-"""Small rows for tests: a valid Document, Question, Response or Judgement, with what the test is about given."""
+"""Small valid rows for tests (documents, questions, candidates, responses, …), with what the test is about given."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import polars as pl
 import pyarrow as pa
 
 from udfs.identity import content_hash, doc_id
-from udfs.records import Document, Judgement, Question, Response, Span, Turn, row_of
-from udfs.schema import TABLES, Status, length_bucket
+from udfs.records import Candidate, Document, Judgement, Question, Response, Span, Turn, row_of
+from udfs.schema import TABLES, Fate, Kind, Status, Step, Topic, length_bucket
 from udfs.tables.store import Store
 
 WHEN = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -52,6 +52,47 @@ def make_question(document: Document, number: int = 0, answerable: bool = True, 
         "kind": "answerable" if answerable else "unanswerable",
     }
     return Question(**(values | given))
+
+
+def make_candidate(
+    document: Document, number: int = 0, kind: Kind = Kind.ANSWERABLE, fate: Fate = Fate.ACCEPTED, **given: Any
+) -> Candidate:
+    """An accepted candidate over fragment `number`; with another `fate`, one that ended (at step qa unless given)."""
+    undecided = fate.value in {status.value for status in Status}
+    spec, span = str(given.get("spec", "spec1")), Span(0, min(10, len(document.text)))
+
+    def name(of: Kind) -> str:
+        return content_hash("candidate", spec, document.doc_id, number, of.value)
+
+    values: dict[str, Any] = {
+        "candidate_id": name(kind),
+        "dataset": "synthetic",
+        "spec": spec,
+        "model": "m",
+        "model_revision": "r1",
+        "doc_id": document.doc_id,
+        "source_dataset": document.dataset,
+        "language": document.language,
+        "domain": document.domain,
+        "length_bucket": document.length_bucket,
+        "kind": kind.value,
+        "fragment_index": number,
+        "step": Step.CONSOLE if fate is Fate.ACCEPTED else Step.QA,
+        "fate": fate,
+        "status": Status(fate.value) if undecided else Status.OK,
+        "evidence": (span,),
+        "redactions": (span,) if kind is Kind.LACK_OF_EVIDENCE else (),
+        "opinions": "[]",
+        "created_at": WHEN,
+        "fragment": Span(0, len(document.text)),
+        "quality": 4,
+        "topic": Topic.TIME.value,
+        "question": f"Question {number}: when did it open?",
+        "answer": "1902",
+        "twin_id": None if kind is Kind.ANSWERABLE else name(Kind.ANSWERABLE),
+        "detail": None if fate is Fate.ACCEPTED else "as the rule says",
+    }
+    return Candidate(**(values | given))
 
 
 def make_turn(text: str = "It opened in 1902.", purpose: str = "answer", **given: Any) -> Turn:

@@ -10,9 +10,14 @@ import pytest
 
 from jobs.config import StorageConfig
 from jobs.report import ReportConfig, report
-from tests.factories import WHEN, make_response, make_run, write_rows
+from jobs.support.made_with import RECORD
+from tests.factories import WHEN, make_document, make_judgement, make_question, make_response, make_run, write_rows
 from tests.udfs.report.bench import cells_of, small_run
+from tests.udfs.report.synthesis_bench import COPY, Made, make_annotations, small_synthesis
 from udfs.errors import UserError
+from udfs.records import Judgement, Response
+from udfs.schema import Kind
+from udfs.tables.selection import SPEC_RECORD
 from udfs.tables.store import Store
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -140,6 +145,119 @@ def test_report_without_questions_says_which_job_to_run(tmp_path: Path) -> None:
 def test_report_config_out_of_range_raises_user_error(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="resamples"):
         config_for(tmp_path, resamples=10)
+
+
+def asked(made: Made, root: Path, run: str = "main", hours: int = 1) -> tuple[list[Response], list[Judgement]]:
+    """Responses and judgements of a run that asked every question of a synthesised dataset."""
+    responses = [make_response(q, run=run, refused=q.kind == Kind.LACK_OF_EVIDENCE) for q in made.questions]
+    judgements = [make_judgement(one, "answer_consistency", "correct") for one in responses]
+    write_rows(str(root), "responses", run, responses)
+    write_rows(str(root), "judgements", run, judgements)
+    write_rows(str(root), "runs", run, [make_run(run, hours)], name=f"{run}-1")
+    return responses, judgements
+
+
+def test_report_of_a_synthesis_shows_it_on_terminal_and_in_both_files(tmp_path: Path) -> None:
+    small_synthesis().write(str(tmp_path))
+    text = report(config_for(tmp_path, run="synthetic"))
+    folder = tmp_path / "reports" / "synthetic"
+    files = [(folder / name).read_text(encoding="utf-8") for name in ("report.md", "index.html")]
+    for shown in (text, *files):
+        assert "80 proposed = 54 accepted + 26 over all reasons" in shown
+        assert "Questions by topic" in shown
+        assert "1.50 USD" in shown
+        assert "Statuses" not in shown
+    assert sorted(file.name for file in folder.iterdir()) == ["index.html", "report.md"]
+    assert Store(str(tmp_path)).parts("metrics") == []
+
+
+def test_report_without_a_name_takes_what_was_started_last_evaluation_or_synthesis(tmp_path: Path) -> None:
+    made = small_synthesis(documents=2)
+    made.runs = [make_run("synthetic", 7, job="synthesize")]
+    made.write(str(tmp_path))
+    question = make_question(make_document())
+    write_rows(str(tmp_path), "documents", "bench", [make_document()])
+    write_rows(str(tmp_path), "questions", "bench", [question])
+    write_rows(str(tmp_path), "responses", "main", [make_response(question)])
+    write_rows(str(tmp_path), "runs", "main", [make_run("main", 6)], name="before")
+    assert "- run: synthetic" in report(config_for(tmp_path))
+    write_rows(str(tmp_path), "runs", "main", [make_run("main", 9)], name="after")
+    text = report(config_for(tmp_path, viewer_responses=0))
+    assert "- run: main" in text
+    assert "From candidates" not in text
+
+
+def test_report_without_runs_rows_takes_a_synthesis_that_is_newest(tmp_path: Path) -> None:
+    made = small_synthesis(documents=2)
+    made.runs = []
+    made.write(str(tmp_path))
+    assert "- run: synthetic" in report(config_for(tmp_path))
+
+
+def test_report_of_an_evaluation_of_a_synthesised_dataset_has_both_and_strikes_what_was_cut(tmp_path: Path) -> None:
+    made = small_synthesis()
+    made.write(str(tmp_path))
+    asked(made, tmp_path)
+    text = report(config_for(tmp_path))
+    titles = ["## Answering", "## Run facts", "## From candidates to questions: synthetic", "## What the dataset holds"]
+    places = [text.index(title) for title in titles]
+    assert places == sorted(places)
+    assert "- made: synthetic: 54 of 80 candidates (67.5 %)" in text
+    assert "What making the questions cost" in text
+    assert "| making questions |" in text.split("What making the questions cost")[1]
+    assert "making questions" not in text.split("## Run facts")[1].split("## From candidates")[0]
+    data = tmp_path / "reports" / "main" / "data"
+    shown = "".join(file.read_text(encoding="utf-8") for file in data.glob("responses-*.js"))
+    assert shown.count(f'["er","{COPY[0].upper()}{COPY[1:]}"]') == shown.count(f'["r","{COPY}"]') > 0
+    assert '"cut":["1902"]' in shown
+
+
+def test_report_of_a_run_with_the_name_of_a_synthesised_dataset_has_both(tmp_path: Path) -> None:
+    question = make_question(make_document())
+    write_rows(str(tmp_path), "documents", "bench", [make_document()])
+    write_rows(str(tmp_path), "questions", "bench", [question])
+    write_rows(str(tmp_path), "responses", "synthetic", [make_response(question, run="synthetic")])
+    small_synthesis(documents=2).write(str(tmp_path))
+    text = report(config_for(tmp_path, run="synthetic", viewer_responses=0))
+    assert "- responses: 1 to 1 questions" in text
+    assert "## From candidates to questions: synthetic" in text
+    assert "From candidates" not in report(
+        config_for(tmp_path, run="synthetic", datasets=("bench",), viewer_responses=0)
+    )
+
+
+def test_report_shows_reviews_of_questions_and_of_verdicts_of_its_run(tmp_path: Path) -> None:
+    made = small_synthesis()
+    made.annotations = make_annotations([(q.question_id, q.kind) for q in made.questions[:8]])
+    made.write(str(tmp_path))
+    responses, judgements = asked(made, tmp_path)
+    kinds = {q.question_id: q.kind for q in made.questions}
+    reviewed = [(one.judgement_id, f"{kinds[one.question_id]}/{one.verdict}") for one in judgements[:12]]
+    other = make_judgement(make_response(make_question(make_document()), run="other"), "answer_consistency", "correct")
+    rows = make_annotations([*reviewed, (other.judgement_id, "answerable/correct")], "judgements", "r2")
+    write_rows(str(tmp_path), "annotations", "r2", rows)
+    text = report(config_for(tmp_path, viewer_responses=0))
+    section = text.split("## Manual review")[1]
+    assert "| r1 | all | 75.0°" in section
+    verdicts = section.split("### Verdicts on answer consistency")[1]
+    assert "| r2 | all | 75.0° (46.8 to 91.1) n 12 |" in verdicts
+    assert "### Agreement on verdicts" in section
+    assert len(responses) == 54
+
+
+@pytest.mark.parametrize(
+    ("given", "says"), [({"datasets": ("sample",)}, "it has synthetic"), ({"models": ("m2",)}, "it has maker")]
+)
+def test_report_of_what_a_synthesis_has_not_says_what_it_has(
+    tmp_path: Path, given: dict[str, object], says: str
+) -> None:
+    small_synthesis(documents=2).write(str(tmp_path))
+    with pytest.raises(UserError, match=says):
+        report(config_for(tmp_path, **given))
+
+
+def test_report_reads_the_record_that_synthesis_writes() -> None:
+    assert SPEC_RECORD == RECORD
 
 
 def test_report_command_prints_plain_markdown_into_a_pipe(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from udfs.schema import Fate, Step
+
 _SAYS: Final = {
     "detection": """
         Does the model notice that the document does not hold the answer? F1 balances recall (of the questions
@@ -59,9 +61,80 @@ _SAYS: Final = {
         document once, each method's examples once a document, each question once. A ratio of 1 means that no
         token was read twice. Both are over the prompts whose bound is known.
     """,
+    "attrition": """
+        A candidate is a question that the agents were to make over one fragment of a document: one answerable, and
+        others made from it that the document cannot answer. Each ends at one step for one reason, or is accepted.
+
+        A share lost is over the candidates that came to that step. Replies that could not be read, prompts that do not
+        fit, filtered replies and provider errors say nothing of the question: these candidates are undecided, and are
+        counted as what they are. Misleading is the sum of the three kinds that contradict the document.
+    """,
+    "dataset": """
+        What synthesis handed over: the questions of the accepted candidates and the documents that they are asked of.
+        An article is a title, or a document that has none; a document and all of its questions are in one split.
+        Shares are over all questions of a language, so they have no interval.
+    """,
+    "review": """
+        People read a sample of the questions, or of a judge's verdicts, and said of each whether it passes. Unanimous:
+        an item counts as good only where all annotators passed it, as in the paper; majority: where more than half
+        did. Fleiss' κ says how far the annotators agree beyond what chance would give: 1 is always, 0 is no better
+        than chance. It is low by nature where nearly everything passes, so read it with the share of unanimous items.
+    """,
 }
 
 
 def says(anchor: str) -> tuple[str, ...]:
     """The paragraphs that explain the section of that anchor."""
     return tuple(" ".join(paragraph.split()) for paragraph in _SAYS[anchor].split("\n\n"))
+
+
+STEP_NAMES: Final = {
+    Step.SEGMENT: "fragments",
+    Step.QUALITY: "quality",
+    Step.TOPIC: "topic",
+    Step.QA: "question",
+    Step.QA_REVIEW: "question review",
+    Step.NEGATIVE: "negative",
+    Step.RETRIEVAL: "short reading",
+    Step.FULL_VIEW: "full view",
+    Step.COMMON_SENSE: "common sense",
+    Step.CONSOLE: "console",
+}
+"""Steps of synthesis as the tables head them."""
+
+STEPS_SAY: Final = (
+    "The steps: fragments are drawn from the document; quality and topic of a fragment are judged; a question with "
+    "answer and evidence is written, then reviewed; a negative is made of it (the evidence cut out, or the question "
+    "rewritten); a short reading answers from retrieved passages, the full view from everything that is shown; common "
+    "sense is asked without any document; the console decides on all opinions."
+)
+
+FATE_SAYS: Final = {
+    Fate.NO_FRAGMENT: "the document has fewer fragments than were asked for",
+    Fate.LOW_QUALITY: "the fragment's score is below the threshold",
+    Fate.NO_TOPIC: "the fragment speaks of none of the topics",
+    Fate.NOT_A_QUESTION: "what was written is not a question",
+    Fate.WRONG_LANGUAGE: "not in the document's language",
+    Fate.TOO_LONG: "a question, answer, quotation or reference beyond its limit",
+    Fate.INSTRUCTIONS: "the reply talks to the pipeline instead of doing its work",
+    Fate.EVIDENCE_NOT_FOUND: "the quoted evidence is not in the fragment",
+    Fate.ANSWER_IN_QUESTION: "the question gives its answer away",
+    Fate.UNRELATED_QUESTION: "the question shares no content with the fragment",
+    Fate.UNSUPPORTED_ANSWER: "the evidence does not support the answer",
+    Fate.NOT_SELF_CONTAINED: "the question cannot be understood without the fragment",
+    Fate.INCOMPLETE_ANSWER: "the answer leaves out a part",
+    Fate.TOO_MUCH_REDACTED: "the evidence and its copies are too large a part of the document to cut out",
+    Fate.UNCHANGED_QUESTION: "the rewriting did not put in what it says it did",
+    Fate.IN_DOCUMENT: "the new entity, condition or assumption is in the document after all",
+    Fate.WEAK_REFERENCE: "the reference does not say what is wrong, or what the document says instead",
+    Fate.EVIDENCE_SURVIVES: "a reader still found the gold answer",
+    Fate.CONFLICTING_ANSWERS: "a reader found another answer",
+    Fate.NOT_ANSWERED: "the whole document does not answer the answerable question",
+    Fate.COMMON_SENSE: "answered without any document",
+    Fate.TWIN_REJECTED: "the answerable question that it was made from was not accepted",
+    Fate.PARSE_FAILURE: "undecided: an agent's reply could not be read, twice",
+    Fate.OVER_LENGTH: "undecided: a prompt does not fit the model's window",
+    Fate.FILTERED: "undecided: the provider's content filter withheld a reply",
+    Fate.PROVIDER_ERROR: "undecided: the engine failed; the next start proposes it again",
+}
+"""Why a candidate ended, in words."""

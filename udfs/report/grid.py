@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from dataclasses import dataclass
+from typing import Final, Literal
 
 FEW: Final = 30
 """Below so many rows a number is shown dimmed: its interval is wide and its bootstrap rough."""
@@ -23,6 +23,7 @@ class Cell:
     coverage: float | None = None
     unit: Literal["percent", "points", "number", "integer", "text", "p"] = "percent"
     note: str = ""  # why there is no value
+    whole: bool = False  # over all that there is, not over a sample of it: no interval is due
 
     @property
     def holds(self) -> bool:
@@ -56,7 +57,7 @@ class Cell:
         if self.unit == "integer":
             return f"{self.value:,.0f}"
         if self.unit == "number":
-            return f"{self.value:,.2f}"
+            return _minus(f"{self.value:,.2f}")
         return _minus(f"{100 * self.value:+.1f}") if self.unit == "points" else f"{100 * self.value:.1f}"
 
     @property
@@ -84,10 +85,11 @@ class Cell:
             return self.note
         if self.value is None:
             return "; ".join(filter(None, ["no value", self.note, self.basis, f"coverage {percent(self.coverage)}"]))
-        none = "no interval (fewer than two documents, or all documents alike)"
+        none = "" if self.whole else "no interval (fewer than two documents, or all documents alike)"
         interval = f"95 % interval {self.interval}" if self.interval else none
-        few = f"; fewer than {FEW} rows" if self.few else ""
-        return f"{self.text}; {interval}; {self.basis}; coverage {percent(self.coverage)}{few}"
+        covered = "" if self.coverage is None else f"coverage {percent(self.coverage)}"
+        few = f"fewer than {FEW} rows" if self.few else ""
+        return "; ".join(filter(None, [self.text, interval, self.basis, covered, few]))
 
 
 def _minus(text: str) -> str:
@@ -106,7 +108,12 @@ def percent(share: float | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a table. `link`: a fragment of the responses page that shows its responses."""
+    """One line of a table.
+
+    Args:
+        link: a fragment of the responses page that shows its responses.
+        note: said of the row, under its last label (of a published row: of its model).
+    """
 
     labels: tuple[str, ...]
     cells: tuple[Cell, ...]
@@ -124,6 +131,7 @@ class Grid:
     columns: tuple[tuple[str, str], ...]  # (group, name)
     rows: tuple[Row, ...]
     source: str = ""  # where its published rows were printed
+    note: str = ""  # said below it
 
     @property
     def groups(self) -> list[tuple[str, int]]:
@@ -137,14 +145,14 @@ class Grid:
         return spans if any(group for group, _ in spans) else []
 
     @property
-    def numeric(self) -> bool:
-        """Whether its values are numbers (and stand to the right)."""
-        return all(cell.unit != "text" for row in self.rows for cell in row.cells)
+    def numeric_columns(self) -> tuple[bool, ...]:
+        """Of each column, whether its values are numbers (and stand to the right)."""
+        return tuple(all(row.cells[i].unit != "text" for row in self.rows) for i in range(len(self.columns)))
 
     @property
     def footnotes(self) -> tuple[str, ...]:
-        """Why measured values are not there, each said once for a model and method."""
-        told: dict[str, None] = {}
+        """The grid's note, and why measured values are not there, each said once for a model and method."""
+        told: dict[str, None] = dict.fromkeys([self.note] if self.note else [])
         for row in self.measured:
             named = dict(zip(self.labels, row.labels, strict=True))
             who = " · ".join(named[name] for name in ("model", "method", "layout") if name in named)
@@ -168,7 +176,7 @@ class Grid:
         slim = tuple(
             Row(row.labels, tuple(row.cells[i] for i in kept), row.published, row.link, row.note) for row in rows
         )
-        return Grid(self.title, self.labels, tuple(self.columns[i] for i in kept), slim, self.source)
+        return Grid(self.title, self.labels, tuple(self.columns[i] for i in kept), slim, self.source, self.note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,5 +199,5 @@ class Report:
     made_at: str
     summary: tuple[tuple[str, str], ...]  # (name, value) facts for the head of the page
     warnings: tuple[str, ...]
-    sections: tuple[Section, ...] = field(default=())
-    extra: dict[str, Any] = field(default_factory=dict)
+    sections: tuple[Section, ...] = ()
+    legend: str = ""  # how its numbers are written

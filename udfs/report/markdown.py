@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from udfs.report.grid import Cell, Grid, Report, Row
-from udfs.report.sections import LEGEND
 
 COMPACT_FROM: Final = 5
 """From so many value columns on, a compact table shows values and n alone."""
@@ -19,12 +18,13 @@ def to_markdown(
     Args:
         pages: (what, where) of the other renderings, named at the end.
         published: whether the papers' rows are written too.
-        compact: leave intervals and coverage out of wide tables, which a terminal would fold beyond reading.
+        compact: leave intervals and coverage out of wide tables, and what is said of rows, which a terminal would fold
+            beyond reading.
     """
     lines = [f"# {report.title}", ""]
     lines += [f"> **{_escaped(text)}**\n" for text in report.warnings]
     lines += [f"- {name}: {_escaped(value)}" for name, value in report.summary]
-    lines += ["", LEGEND, ""]
+    lines += ["", report.legend, ""]
     for section in report.sections:
         lines += [f"## {section.title}", ""]
         for text in section.says:
@@ -40,19 +40,22 @@ def _table(grid: Grid, published: bool, compact: bool) -> list[str]:
     heads = [f"{group} {name}".strip() for group, name in grid.columns]
     rows = grid.rows if published else grid.measured
     # Published rows alone have no n: a column "judge" (or "dataset") that says "published" tells them apart.
-    lines = [_line([*grid.labels, *heads]), _line(["---"] * len(grid.labels) + ["---:"] * len(heads))]
+    rules = ["---"] * len(grid.labels) + ["---:" if number else "---" for number in grid.numeric_columns]
+    lines = [_line([*grid.labels, *heads]), _line(rules)]
     write = short_text if compact and len(heads) >= COMPACT_FROM else cell_text
-    lines += [_line([*_labels(row, grid), *(write(cell) for cell in row.cells)]) for row in rows]
-    notes = [f"{row.labels[grid.labels.index('model')]}: {row.note}" for row in rows if row.note]
+    lines += [_line([*_labels(row, grid, compact), *(write(cell) for cell in row.cells)]) for row in rows]
+    notes = [f"{row.labels[grid.labels.index('model')]}: {row.note}" for row in rows if row.note and row.published]
     if grid.source and any(row.published for row in rows):
         notes.insert(0, f"Published rows: {grid.source}.")
     notes[:0] = grid.footnotes
     return lines + [f"\n{_escaped(note)}" for note in notes]
 
 
-def _labels(row: Row, grid: Grid) -> list[str]:
+def _labels(row: Row, grid: Grid, compact: bool) -> list[str]:
     if row.published and "judge" not in grid.labels:
         return [f"{row.labels[0]} (published)", *row.labels[1:]]
+    if row.note and not row.published and not compact:
+        return [*row.labels[:-1], f"{row.labels[-1]}: {row.note}"]
     return list(row.labels)
 
 

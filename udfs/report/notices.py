@@ -8,9 +8,10 @@ from typing import Final
 
 import polars as pl
 
-from udfs.schema import PERMANENT, Status
+from udfs.schema import PERMANENT, Fate, Status
 from udfs.tables.facts import RunFacts, Unfinished
 from udfs.tables.metrics import EXPECTED
+from udfs.tables.selection import Synthesis
 
 SCRIPTED: Final = "scripted"
 SCRIPTED_WARNING: Final = "scripted engine: not a measurement of a model"
@@ -43,6 +44,52 @@ def notices(metrics: pl.DataFrame, facts: RunFacts, counts: Counts) -> tuple[str
         *(_not_ended(stage) for stage in facts.unfinished),
         *_superseded(counts),
     )
+
+
+def synthesis_notices(synthesis: Synthesis, alone: bool) -> tuple[str, ...]:
+    """The lines about one synthesised dataset, gravest first.
+
+    Args:
+        alone: the report is of this dataset only, so its name goes without saying.
+    """
+    of = "" if alone else f" of dataset {synthesis.dataset}"
+    scripted = [f"{SCRIPTED_WARNING}{'' if alone else f' (the questions{of})'}"]
+    return (
+        *(scripted if any(is_scripted(model) for model in synthesis.models) else ()),
+        *_candidates_to_ask_again(synthesis, of),
+        *(_not_ended(stage) for stage in synthesis.facts.unfinished),
+        *_not_handed_over(synthesis, of),
+        *_other_specs(synthesis, of),
+    )
+
+
+def _candidates_to_ask_again(synthesis: Synthesis, of: str) -> Iterator[str]:
+    rows = synthesis.candidates.filter(pl.col("fate") == Fate.PROVIDER_ERROR).height
+    if rows:
+        yield (
+            f"recorded as {Fate.PROVIDER_ERROR.value}: {rows:,} candidates{of}; they are undecided, and the same "
+            "command started again proposes them again"
+        )
+
+
+def _not_handed_over(synthesis: Synthesis, of: str) -> Iterator[str]:
+    if synthesis.questions.height != synthesis.accepted:
+        yield (
+            f"{synthesis.accepted:,} candidates{of} are accepted, and the questions table holds "
+            f"{synthesis.questions.height:,} questions of it: a start has not come to its end, or documents or "
+            "twins of candidates are gone; the same command started again says which"
+        )
+
+
+def _other_specs(synthesis: Synthesis, of: str) -> Iterator[str]:
+    if synthesis.left_out:
+        told = [f"{spec[:12]} ({rows:,})" for spec, rows in list(synthesis.left_out.items())[:CELLS_NAMED]]
+        more = ", …" if len(synthesis.left_out) > CELLS_NAMED else ""
+        (spec,) = set(synthesis.candidates["spec"])
+        yield (
+            f"{sum(synthesis.left_out.values()):,} candidates{of} that were made in another way are left out "
+            f"({', '.join(told)}{more}): model, prompts or settings changed; shown is the newest way, {spec[:12]}"
+        )
 
 
 def _scripted(models: Sequence[str]) -> Iterator[str]:
@@ -85,7 +132,8 @@ def _to_ask_again(metrics: pl.DataFrame) -> Iterator[str]:
 
 
 def _not_ended(stage: Unfinished) -> str:
-    who = f"model {stage.model}" if stage.job == "evaluate" else f"judge {stage.model}"
+    names = {"evaluate": "model", "synthesize": "synthesis by"}
+    who = f"{names.get(stage.job, 'judge')} {stage.model}"
     how = {"running": "has not ended: it still runs or was killed", "stopped": "was stopped"}.get(
         stage.status, f"ended as {stage.status}"
     )

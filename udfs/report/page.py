@@ -8,7 +8,6 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from udfs.report.grid import Report
-from udfs.report.sections import LEGEND
 
 
 def _template(name: str) -> str:
@@ -30,7 +29,7 @@ def metrics_page(report: Report, responses_page: str | None) -> str:
     return (
         _environment()
         .get_template("index.html.j2")
-        .render(report=report, legend=LEGEND, style=Markup(_template("style.css")), responses_page=responses_page)
+        .render(report=report, style=Markup(_template("style.css")), responses_page=responses_page)
     )
 
 

@@ -81,7 +81,7 @@ def _dots(rows: pl.DataFrame, x: str, order: Sequence[str], title: str, join: bo
     axis = alt.Axis(values=list(range(len(order))), labelExpr=labels, title=None, grid=False, labelAngle=0)
     xs = alt.X("x:Q", axis=axis, scale=alt.Scale(domain=[-0.5, len(order) - 0.5], nice=False))
     colours = alt.Scale(domain=names, range=[PALETTE[i % len(PALETTE)] for i in range(len(names))])
-    colour = alt.Color("series:N", scale=colours, legend=_legend(names))
+    colour = alt.Color("series:N", scale=colours, legend=legend(names))
     ys = alt.Y("value:Q", scale=alt.Scale(domain=[0, 100]), title=title, axis=alt.Axis(tickCount=5))
     base = alt.Chart().encode(x=xs, color=colour)
     layers = [
@@ -95,7 +95,7 @@ def _dots(rows: pl.DataFrame, x: str, order: Sequence[str], title: str, join: bo
         alt.layer(*layers, data=data.filter(pl.col("panel") == name)).properties(width=width, height=210, title=name)
         for name in panels
     ]
-    return _svg(alt.concat(*charts, columns=max(1, 960 // (width + 60))))
+    return as_svg(alt.concat(*charts, columns=max(1, 960 // (width + 60))))
 
 
 def _panel_place(panel: str) -> tuple[bool, str, str]:
@@ -107,7 +107,8 @@ def _quoted(name: str) -> str:
     return "'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-def _legend(names: Sequence[str]) -> alt.Legend | None:
+def legend(names: Sequence[str]) -> alt.Legend | None:
+    """A legend below the plot; None where one name says nothing."""
     if len(names) < 2:
         return None
     return alt.Legend(
@@ -115,7 +116,8 @@ def _legend(names: Sequence[str]) -> alt.Legend | None:
     )
 
 
-def _svg(chart: Any) -> str:
+def as_svg(chart: Any) -> str:
+    """The chart in the report's style."""
     ink, faint = "currentColor", 0.18
     styled = (
         chart.configure(background="transparent", font="system-ui, sans-serif", padding=4)

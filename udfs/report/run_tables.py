@@ -69,16 +69,17 @@ def differences(compared: pl.DataFrame, measure: str, judge: str) -> Grid:
     return Grid(title, labels, tuple(("", name) for name in columns), tuple(rows))
 
 
-def costs(facts: RunFacts) -> Grid:
-    """Tokens, seconds and money of the run's starts; judges that ran on stages of their own stand apart."""
-    stages = [("asking", facts.dialogues), *([("judging apart", facts.judging)] if facts.judging.seconds else [])]
+def costs(facts: RunFacts, title: str = "Totals over the starts of this run") -> Grid:
+    """Tokens, seconds and money of the run's starts; judges that ran on stages of their own, and synthesis, apart."""
+    parts = (("asking", facts.dialogues), ("judging apart", facts.judging), ("making questions", facts.synthesis))
+    stages = [(name, stage) for name, stage in parts if stage.seconds] or list(parts[:1])
 
     def line(name: str, values: Sequence[str]) -> Row:
         return Row((name,), tuple(Cell(value, unit="text") for value in values))
 
     told = [_told(stage) for _, stage in stages]
     rows = tuple(line(name, [values[name] for values in told]) for name in told[0])
-    return Grid("Totals over the starts of this run", ("fact",), tuple(("", name) for name, _ in stages), rows)
+    return Grid(title, ("fact",), tuple(("", name) for name, _ in stages), rows)
 
 
 def _told(stage: StageFacts) -> dict[str, str]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
 import polars as pl
 
-from udfs.report import plots, run_tables, tables
+from udfs.report import plots, run_tables, synthesis_sections, tables
 from udfs.report.explanations import says
 from udfs.report.grid import FEW, Grid, Report, Section
 from udfs.report.lookup import ACCURACY, Lookup, main_judge, method_rank
-from udfs.report.notices import Counts, notices
+from udfs.report.notices import Counts, notices, synthesis_notices
 from udfs.schema import Status
 from udfs.tables.facts import RunFacts
 from udfs.tables.metrics import ALL
+from udfs.tables.selection import Reviews, Synthesis
 
 
 def build_report(
@@ -24,8 +26,12 @@ def build_report(
     facts: RunFacts,
     counts: Counts,
     now: datetime,
+    syntheses: Sequence[Synthesis] = (),
+    reviews: Reviews | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
 ) -> Report:
-    """The report of one run.
+    """The report of one run of `jobs.evaluate`.
 
     Args:
         metrics: rows of the metrics table of this run.
@@ -33,6 +39,9 @@ def build_report(
         facts: totals of the run's starts.
         counts: what lies behind it.
         now: when it is made.
+        syntheses: how those of its datasets that were synthesised came to be.
+        reviews: what people said of its questions and judgements.
+        resamples, seed: of the documents, for the intervals of attrition.
     """
     found = Lookup(metrics)
     sections = [
@@ -44,15 +53,45 @@ def build_report(
         _differences(found, compared),
         _statuses(found),
         _facts(facts),
+        *synthesis_sections.synthesis_sections(syntheses, False, resamples, seed),
+        *([synthesis_sections.review_section(reviews)] if reviews else []),
     ]
+    made = [(f"made: {one.dataset}", synthesis_sections.accepted(one)) for one in syntheses]
+    told = [line for one in syntheses for line in synthesis_notices(one, alone=False)]
     return Report(
         run=run,
         title="Questions that the document cannot answer",
         made_at=now.strftime("%Y-%m-%d %H:%M UTC"),
-        summary=_summary(run, metrics, facts, counts),
-        warnings=notices(metrics, facts, counts),
-        sections=tuple(section for section in sections if section.grids or section.plots),
+        summary=(*_summary(run, metrics, facts, counts), *made),
+        warnings=(*notices(metrics, facts, counts), *told),
+        sections=_filled(sections),
+        legend=LEGEND,
     )
+
+
+def build_synthesis_report(
+    synthesis: Synthesis, reviews: Reviews, now: datetime, resamples: int = 1000, seed: int = 0
+) -> Report:
+    """The report of a run of `jobs.synthesize`, which has no responses; arguments as of `build_report`."""
+    return Report(
+        run=synthesis.dataset,
+        title="Questions made from documents",
+        made_at=now.strftime("%Y-%m-%d %H:%M UTC"),
+        summary=(("run", synthesis.dataset), *synthesis_sections.summary(synthesis)),
+        warnings=synthesis_notices(synthesis, alone=True),
+        sections=_filled(
+            [
+                *synthesis_sections.synthesis_sections([synthesis], True, resamples, seed),
+                synthesis_sections.review_section(reviews),
+                _facts(synthesis.facts),
+            ]
+        ),
+        legend=SYNTHESIS_LEGEND,
+    )
+
+
+def _filled(sections: Sequence[Section]) -> tuple[Section, ...]:
+    return tuple(section for section in sections if section.grids or section.plots)
 
 
 def _summary(run: str, metrics: pl.DataFrame, facts: RunFacts, counts: Counts) -> tuple[tuple[str, str], ...]:
@@ -161,5 +200,12 @@ LEGEND: Final = (
     "Coverage is over what was to be recorded; in a table split by language, kind or length, and for recall and false "
     "refusals, rows that are not recorded are taken to be spread as the recorded ones are. "
     f"Numbers from fewer than {FEW} rows are marked with °. "
+    "Published rows are the papers' own, on other data and with other prompts: a reference, not a target."
+)
+
+SYNTHESIS_LEGEND: Final = (
+    "Each share is a percentage over n, those lost and accepted with a 95 % interval (documents drawn anew; none from "
+    "a single document, or where every document has the same share, between nothing and all). "
+    f"Numbers from fewer than {FEW} are marked with °. "
     "Published rows are the papers' own, on other data and with other prompts: a reference, not a target."
 )

@@ -102,7 +102,10 @@ def response_chunks(
             verdicts.setdefault(row["response_id"], []).append(
                 {name: row[name] for name in ("measure", "judge", "verdict", "score", "rationale", "status", "error")}
             )
-        needed = {name: _question(questions[name], shelf) for name in part["question_id"].unique(maintain_order=True)}
+        needed = {
+            name: _question(questions[name], questions.get(questions[name].twin_id or ""), shelf)
+            for name in part["question_id"].unique(maintain_order=True)
+        }
         rows = [
             _response(row) | {"verdicts": verdicts.get(row["response_id"], [])} for row in part.iter_rows(named=True)
         ]
@@ -119,7 +122,7 @@ def _response(row: dict[str, Any]) -> dict[str, Any]:
     return {"turns": turns, **{name: row[name] for name in plain}}
 
 
-def _question(question: Question, shelf: Shelf) -> dict[str, Any]:
+def _question(question: Question, twin: Question | None, shelf: Shelf) -> dict[str, Any]:
     key = (question.dataset, question.doc_id)
     return {
         "document": document_name(*key),
@@ -127,6 +130,7 @@ def _question(question: Question, shelf: Shelf) -> dict[str, Any]:
         "characters": shelf.length_of.get(key, 0),
         "chunk": shelf.chunk_of.get(key),
         "answers": list(question.answers),
+        "cut": list(twin.answers) if twin and question.redactions else [],
         "original": question.original_question,
         "reference": question.reference_response,
         "reformulation": question.gold_reformulation,

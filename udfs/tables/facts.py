@@ -40,7 +40,7 @@ class StageFacts:
 class Unfinished:
     """A stage whose newest start did not end well."""
 
-    job: str  # evaluate | judge
+    job: str  # evaluate | judge | synthesize
     model: str  # for job judge: the judge's name
     started_at: datetime
     status: str  # running (it still is, or was killed) | stopped | failed
@@ -49,11 +49,12 @@ class Unfinished:
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """Totals over the starts of one run: of its dialogues, and apart from them of judges on stages of their own."""
+    """Totals over the starts of one run: its dialogues; judges on stages of their own, and synthesis, apart."""
 
     starts: int = 0
     dialogues: StageFacts = field(default_factory=StageFacts)
     judging: StageFacts = field(default_factory=StageFacts)
+    synthesis: StageFacts = field(default_factory=StageFacts)
     without_end: int = 0  # stages that left no totals
     versions: dict[str, str] = field(default_factory=dict)
     git_commits: tuple[str, ...] = ()
@@ -78,6 +79,7 @@ def run_facts(runs: pl.DataFrame, models: Sequence[str] = ()) -> RunFacts:
         starts=ordered.select(pl.coalesce("start_id", "run_id")).n_unique(),
         dialogues=_stage_facts(ordered.filter(pl.col("job") == "evaluate")),
         judging=_stage_facts(ordered.filter(pl.col("job") == "judge")),
+        synthesis=_stage_facts(ordered.filter(pl.col("job") == "synthesize")),
         without_end=ordered.filter(pl.col("status") == "running").height,
         versions=versions,
         git_commits=_distinct(ordered["git_commit"]),
@@ -107,7 +109,7 @@ def _stage_facts(stages: pl.DataFrame) -> StageFacts:
 def _unfinished(ordered: pl.DataFrame, models: Sequence[str]) -> tuple[Unfinished, ...]:
     newest = ordered.unique(subset=["job", "model"], keep="last", maintain_order=True).filter(pl.col("status") != "ok")
     if models:
-        newest = newest.filter((pl.col("job") != "evaluate") | pl.col("model").is_in(list(models)))
+        newest = newest.filter((pl.col("job") == "judge") | pl.col("model").is_in(list(models)))
     return tuple(
         Unfinished(row["job"], row["model"], row["started_at"], row["status"], row["error"] or "")
         for row in newest.sort("job", "model").iter_rows(named=True)
@@ -119,12 +121,12 @@ def _distinct(column: pl.Series) -> tuple[str, ...]:
 
 
 def newest_run(runs: pl.DataFrame, recorded: list[str], created: pl.DataFrame) -> str | None:
-    """The run to report when none is named: the one started last of those that have responses.
+    """The run to report when none is named: the one started last of those that recorded something.
 
     Args:
         runs: run, started_at of the runs table.
-        recorded: names of the runs that have responses.
-        created: run, created_at of the responses; looked at only where the runs table knows none of them.
+        recorded: names of the runs that have responses, or candidates.
+        created: run, created_at of these; looked at only where the runs table knows none of them.
     """
     known = runs.filter(pl.col("run").is_in(recorded)).sort("started_at", "run")
     if known.height:

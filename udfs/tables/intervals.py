@@ -62,6 +62,9 @@ def _resampled_sums(sums: Floats, resamples: int, seed: int) -> Floats:
     if documents * resamples <= BATCH_CELLS:
         return _kept_draws(documents, resamples, seed) @ sums
     rng, step = np.random.default_rng(seed), max(1, BATCH_CELLS // documents)
+    alike, counts = np.unique(sums, axis=0, return_counts=True)
+    if len(alike) * resamples <= BATCH_CELLS:  # how often documents of equal sums come up is all that matters
+        return rng.multinomial(documents, counts / documents, resamples) @ alike
     sizes = [min(step, resamples - start) for start in range(0, resamples, step)]
     return np.concatenate([_draws(documents, size, rng) @ sums for size in sizes])
 

@@ -1,4 +1,4 @@
-"""Results that the two papers print, as reference beside measured ones. In percent, as printed.
+"""Results that the two papers print, as reference beside measured ones. Shares in percent, as printed.
 
 They were measured on other data, with other prompts and judges: a reference, never a target. A row that the paper
 prints doubtfully keeps its numbers and says so in `note`.
@@ -35,10 +35,22 @@ FACTGUARD_TABLE7: Final = Published(
     "factguard_table7.csv",
     "FactGuard, Table 7: responses to unanswerable questions, FactGuard-Bench test set",
 )
+FACTGUARD_FIGURE2: Final = Published(
+    "factguard_figure2.csv",
+    "FactGuard, Section 4.1 with Figure 2: losses in making misleading questions, one fragment an article; the text "
+    "gives both figures as approximate",
+)
+FACTGUARD_TABLE3: Final = Published("factguard_table3.csv", "FactGuard, Table 3: FactGuard-Bench")
+FACTGUARD_TABLE4: Final = Published(
+    "factguard_table4.csv", "FactGuard, Table 4: 144 generated questions, three annotators who had to agree"
+)
+FACTGUARD_TABLE8: Final = Published(
+    "factguard_table8.csv", "FactGuard, Table 8: verdicts of the paper's judge on Qwen2.5-72B, three annotators"
+)
 
 
 def published(table: Published) -> pl.DataFrame:
-    """The table's rows in printed order: model, (method,) one column a printed column, and `note` ("" for most)."""
+    """The table's rows in printed order: its labels (a model, …), one column a printed column, `note` ("" for most)."""
     text = files("udfs.tables").joinpath("published", table.file).read_text(encoding="utf-8")
     frame = pl.read_csv(io.StringIO(text), infer_schema_length=None)
     note = pl.col("note").cast(pl.String).fill_null("") if "note" in frame.columns else pl.lit("").alias("note")

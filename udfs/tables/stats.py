@@ -11,7 +11,8 @@ from typing import Final, cast
 
 import polars as pl
 
-from udfs.schema import LENGTH_BUCKETS, Kind
+from udfs.schema import LENGTH_BUCKETS, Kind, Topic
+from udfs.tables.metrics import ALL
 from udfs.text import count_treebank_tokens
 
 DOCUMENT_COLUMNS: Final = (
@@ -27,6 +28,7 @@ NAMED_VALUES: Final = 3
 _ORDERS: Final[dict[str, Sequence[str]]] = {
     "length_bucket": LENGTH_BUCKETS,
     "kind": [kind.value for kind in Kind],
+    "topic": [topic.value for topic in Topic],
     "split": ["train", "dev", "validation", "test"],
 }
 _NONE: Final = "–"
@@ -66,10 +68,17 @@ def couldask_table(documents: pl.DataFrame, questions: pl.DataFrame) -> pl.DataF
 
 
 def factguard_table(documents: pl.DataFrame, questions: pl.DataFrame) -> pl.DataFrame:
-    """Examples (questions), articles and distinct documents, split × language (FactGuard, Table 3), a block a dataset.
+    """`split_counts` as words, a block a dataset (FactGuard, Table 3)."""
+    counts = split_counts(documents, questions)
+    numbers = [pl.col(name).map_elements("{:,}".format, return_dtype=pl.String) for name in ("en", "zh", "total")]
+    return counts.with_columns(numbers).rename({"what": ""}) if counts.height else pl.DataFrame()
 
-    An article is a title, or a document that has none: paragraphs, and reduced versions of one text, share their title.
-    A document without questions counts in its own split.
+
+def split_counts(documents: pl.DataFrame, questions: pl.DataFrame) -> pl.DataFrame:
+    """Columns dataset, split, what (examples, articles, documents), en, zh, total: numbers behind FactGuard's Table 3.
+
+    Examples are questions. An article is a title, or a document that has none: paragraphs, and reduced versions of one
+    text, share their title. A document without questions counts in its own split.
     """
     titled = documents.select("dataset", "doc_id", "domain", article=_article())
     asked = questions.join(titled, on=["dataset", "doc_id"], how="left").select(
@@ -78,14 +87,38 @@ def factguard_table(documents: pl.DataFrame, questions: pl.DataFrame) -> pl.Data
     silent = documents.join(questions, on=["dataset", "doc_id"], how="anti").select(
         "dataset", "split", "language", "doc_id", article=_article(), examples=pl.lit(0)
     )
-    uses = pl.concat([asked, silent])
     rows = []
-    for (dataset, split), part in _ordered(uses, ["dataset", "split"]):
+    for (dataset, split), part in _ordered(pl.concat([asked, silent]), ["dataset", "split"]):
         columns = {language: part.filter(language=language) for language in ("en", "zh")} | {"total": part}
-        for what in ("examples", "articles", "documents"):
-            cells = {name: f"{_count(frame, what):,}" for name, frame in columns.items()}
-            rows.append({"dataset": dataset, "split": split, "": what, **cells})
-    return pl.DataFrame(rows)
+        rows += [
+            [dataset, split, what, *(_count(frame, what) for frame in columns.values())]
+            for what in ("examples", "articles", "documents")
+        ]
+    texts, numbers = ("dataset", "split", "what"), ("en", "zh", "total")
+    schema: dict[str, type[pl.DataType]] = {**dict.fromkeys(texts, pl.String), **dict.fromkeys(numbers, pl.Int64)}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def distribution(documents: pl.DataFrame, questions: pl.DataFrame, by: str) -> pl.DataFrame:
+    """Columns language (all, or one), value, n, share: how questions spread over `by` (FactGuard, Figure 3).
+
+    Args:
+        documents, questions: of one dataset; every question's document is there.
+        by: domain, kind, topic or length_bucket; domain and bucket are the document's.
+    """
+    of_document = [name for name in ("domain", "length_bucket") if name not in questions.columns]
+    facts = documents.select("dataset", "doc_id", *of_document)
+    told = questions.join(facts, on=["dataset", "doc_id"], how="left").select(
+        "language", value=pl.col(by).fill_null(_NONE)
+    )
+    everything = told.with_columns(language=pl.lit(ALL))
+    counts = (
+        pl.concat([everything, told]).group_by("language", "value").len("n").with_columns(pl.col("n").cast(pl.Int64))
+    )
+    order = [*_ORDERS.get(by, ())]
+    rank = pl.col("value").replace_strict(order, range(len(order)), default=len(order), return_dtype=pl.Int64)
+    shares = counts.with_columns(share=pl.col("n") / pl.col("n").sum().over("language"))
+    return shares.sort(pl.col("language") != ALL, "language", rank, "value")
 
 
 def breakdown(documents: pl.DataFrame, questions: pl.DataFrame, by: str) -> pl.DataFrame:

@@ -6,9 +6,13 @@ import pytest
 from udfs.schema import LENGTH_BUCKETS
 from udfs.tables.published import (
     COULDASK_TABLE4,
+    FACTGUARD_FIGURE2,
+    FACTGUARD_TABLE3,
+    FACTGUARD_TABLE4,
     FACTGUARD_TABLE5,
     FACTGUARD_TABLE6,
     FACTGUARD_TABLE7,
+    FACTGUARD_TABLE8,
     Published,
     published,
 )
@@ -79,3 +83,37 @@ def test_factguard_table7_shares_sum_to_a_hundred_and_the_doubtful_row_is_noted(
     twice = frame.filter(pl.col("model") == "Qwen2.5-72B-Instruct")
     assert twice["note"].to_list()[0] == ""
     assert "7B" in twice["note"].to_list()[1]
+
+
+def test_factguard_table3_totals_are_the_sums_of_the_languages_and_of_the_text() -> None:
+    frame = published(FACTGUARD_TABLE3)
+    assert (frame["en"] + frame["zh"]).to_list() == frame["total"].to_list()
+    sums = dict(frame.group_by("what").agg(pl.col("total").sum()).iter_rows())
+    assert sums == {"examples": 25_220, "articles": 16_742}  # section 4.2
+
+
+@pytest.mark.parametrize(
+    ("table", "parts", "union", "measure"),
+    [
+        (FACTGUARD_TABLE4, ("answerable", "lack_of_evidence", "misleading"), "all", None),
+        (FACTGUARD_TABLE4, ("lack_of_evidence", "misleading"), "unanswerable", None),
+        (FACTGUARD_TABLE8, ("answerable", "lack_of_evidence", "misleading"), "all", "answer_consistency"),
+        (FACTGUARD_TABLE8, ("incorrect", "direct_refusal", "reasoned_answer"), "all", "response_class"),
+    ],
+)
+def test_factguard_review_qualities_are_counts_and_add_up_to_their_union(
+    table: Published, parts: tuple[str, ...], union: str, measure: str | None
+) -> None:
+    frame = published(table).filter(pl.lit(True) if measure is None else pl.col("measure") == measure)
+    rows = {row["group"]: row for row in frame.iter_rows(named=True)}
+    passed = {name: row["n"] * row["quality"] / 100 for name, row in rows.items()}
+    assert all(count == pytest.approx(round(count), abs=0.01) for count in passed.values())
+    assert rows[union]["n"] == sum(rows[name]["n"] for name in parts)
+    assert passed[union] == pytest.approx(sum(passed[name] for name in parts), abs=0.02)
+
+
+def test_factguard_losses_are_those_that_the_text_says() -> None:
+    assert published(FACTGUARD_FIGURE2).select("stage", "lost").rows() == [
+        ("QA generation", 6),
+        ("negatives and review", 21),
+    ]

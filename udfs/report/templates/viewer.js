@@ -177,7 +177,7 @@ const askable = (() => {
 
   function gold(row, question) {
     const found = pairs([
-      ["answers", question.answers.join("\n")], ["good response", question.reference], ["original question", question.original],
+      ["answers", question.answers.join("\n")], ["answer cut out", question.cut.join("\n")], ["good response", question.reference], ["original question", question.original],
       ["good new question", question.reformulation], ["its answer", question.reformulation_answer]], name("language", row));
     return found.length ? [make("h3", {}, "Gold"), ...found] : [];
   }
