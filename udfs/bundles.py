@@ -1,12 +1,13 @@
 """The bundle: one document and everything asked of it. The unit that moves through Ray.
 
 The driver plans bundles over id and length columns alone; `AttachDocuments` (CPU tasks, a `map_batches` stage) reads
-each bundle's text out of its Parquet row group just before an engine actor needs it.
+each bundle's text out of its Parquet row group just before an engine actor needs it. Two plans share their columns and
+their packing: questions to answer or judge (`PLAN`), and fragments to make questions from (`SYNTHESIS_PLAN`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,10 +20,14 @@ from udfs.records import Question
 from udfs.schema import QUESTIONS
 from udfs.tables.store import Store
 
-BLOCK_DIALOGUES = 32
+BLOCK_WEIGHT = 32
 BLOCK_TOKENS = 32 * 1024
-BLOCK_DIALOGUES_WITHOUT_TEXT = 1024
+BLOCK_WEIGHT_WITHOUT_TEXT = 1024
 """A block is closed at either: small enough that a lost task costs little, large enough to fill an engine."""
+
+Item = dict[str, Any]
+Weigh = Callable[[Item], int]
+"""Engine programs that an item stands for."""
 
 ITEM = pa.struct(
     [
@@ -31,17 +36,25 @@ ITEM = pa.struct(
         pa.field("responses", pa.list_(pa.string())),  # for a judge: recorded responses as JSON rows
     ]
 )
+FRAGMENT_ITEM = pa.struct([pa.field("fragment_index", pa.int64(), False)])
 
-PLAN = pa.schema(
+PLACE_FIELDS = (
+    pa.field("bundle_id", pa.string(), False),
+    pa.field("doc_id", pa.string(), False),
+    pa.field("language", pa.string(), False),
+    pa.field("n_tokens", pa.int64(), False),
+    pa.field("file", pa.string(), False),  # where the document lies: path, row group, row in it
+    pa.field("row_group", pa.int64(), False),
+    pa.field("row", pa.int64(), False),
+)
+PLAN = pa.schema([*PLACE_FIELDS, pa.field("items", pa.list_(ITEM), False)])
+SYNTHESIS_PLAN = pa.schema(
     [
-        pa.field("bundle_id", pa.string(), False),
-        pa.field("doc_id", pa.string(), False),
-        pa.field("language", pa.string(), False),
-        pa.field("n_tokens", pa.int64(), False),
-        pa.field("file", pa.string(), False),  # where the document lies: path, row group, row in it
-        pa.field("row_group", pa.int64(), False),
-        pa.field("row", pa.int64(), False),
-        pa.field("items", pa.list_(ITEM), False),
+        *PLACE_FIELDS,
+        pa.field("dataset", pa.string(), False),  # where the document was ingested to
+        pa.field("domain", pa.string(), False),
+        pa.field("length_bucket", pa.string(), False),
+        pa.field("items", pa.list_(FRAGMENT_ITEM), False),
     ]
 )
 
@@ -73,49 +86,62 @@ def locate_documents(store: Store, datasets: Sequence[str]) -> dict[str, Place]:
     return places
 
 
-def bundle_row(place: Place, items: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """One row of the plan."""
+def longest_first(place: Place) -> tuple[int, str, int, int]:
+    """Sort key: so that no actor ends with a 128K document while the others idle; documents of equal length stay in
+    file order, so that neighbours are read from one row group."""
+    return (-place.n_tokens, place.file, place.row_group, place.row)
+
+
+def _place_columns(place: Place, item_keys: Sequence[Any]) -> dict[str, Any]:
     return {
-        "bundle_id": content_hash("bundle", place.doc_id, [item["question_id"] for item in items]),
+        "bundle_id": content_hash("bundle", place.doc_id, item_keys),
         "doc_id": place.doc_id,
         "language": place.language,
         "n_tokens": place.n_tokens,
         "file": place.file,
         "row_group": place.row_group,
         "row": place.row,
-        "items": list(items),
     }
 
 
-def weight(item: dict[str, Any]) -> int:
-    """Engine programs that an item stands for: its dialogues, or the responses to be judged."""
+def bundle_row(place: Place, items: Sequence[Item]) -> dict[str, Any]:
+    """One row of PLAN."""
+    return {**_place_columns(place, [item["question_id"] for item in items]), "items": list(items)}
+
+
+def fragment_row(place: Place, source: Mapping[str, Any], items: Sequence[Item]) -> dict[str, Any]:
+    """One row of SYNTHESIS_PLAN; `source` gives dataset, domain and length_bucket of the document."""
+    about = {name: source[name] for name in ("dataset", "domain", "length_bucket")}
+    return {**_place_columns(place, [item["fragment_index"] for item in items]), **about, "items": list(items)}
+
+
+def weight(item: Item) -> int:
+    """What a question stands for: its dialogues, or the responses to be judged."""
     return len(item.get("asks") or ()) + len(item.get("responses") or ())
 
 
-def split_items(items: Sequence[dict[str, Any]], limit: int) -> Iterator[list[dict[str, Any]]]:
-    """Items in runs of at most `limit` dialogues: a document with very many questions becomes a few bundles."""
-    part: list[dict[str, Any]] = []
+def split_items(items: Sequence[Item], limit: int, weigh: Weigh = weight) -> Iterator[list[Item]]:
+    """Items in runs of at most `limit` programs: a document with very many questions becomes a few bundles."""
+    part: list[Item] = []
     size = 0
     for item in items:
-        if part and size + weight(item) > limit:
+        if part and size + weigh(item) > limit:
             yield part
             part, size = [], 0
         part.append(item)
-        size += weight(item)
+        size += weigh(item)
     if part:
         yield part
 
 
 def plan_blocks(
-    places: dict[str, Place],
-    items_by_document: dict[str, list[dict[str, Any]]],
+    places: Mapping[str, Place],
+    items_by_document: Mapping[str, list[Item]],
     max_dialogues: int,
     reads_text: bool = True,
 ) -> list[pa.Table]:
-    """The plan as blocks of bundles (schema PLAN), longest document first.
-
-    Longest first, so that no actor ends with a 128K document while the others idle; documents of equal length stay in
-    file order, so that neighbours are read from one row group. A stage that reads no text gets larger blocks.
+    """The plan as blocks of bundles (schema PLAN), longest document first. A stage that reads no text gets larger
+    blocks.
 
     Raises:
         UserError: a question's document is not in the documents table.
@@ -126,30 +152,58 @@ def plan_blocks(
                 f"question {items[0]['question_id']} of dataset {items[0]['dataset']!r} is about document {document}, "
                 "which is not among the documents; ingest the dataset again"
             )
-    documents = sorted(
-        items_by_document,
-        key=lambda doc: (-places[doc].n_tokens, places[doc].file, places[doc].row_group, places[doc].row),
-    )
     rows = [
         bundle_row(places[doc], part)
-        for doc in documents
+        for doc in sorted(items_by_document, key=lambda doc: longest_first(places[doc]))
         for part in split_items(items_by_document[doc], max_dialogues)
     ]
-    limits = (BLOCK_DIALOGUES, BLOCK_TOKENS) if reads_text else (BLOCK_DIALOGUES_WITHOUT_TEXT, None)
-    return [pa.Table.from_pylist(block, schema=PLAN) for block in _pack(rows, *limits)]
+    limits = (BLOCK_WEIGHT, BLOCK_TOKENS) if reads_text else (BLOCK_WEIGHT_WITHOUT_TEXT, None)
+    return [pa.Table.from_pylist(block, schema=PLAN) for block in _pack(rows, weight, *limits)]
 
 
-def _pack(rows: Iterable[dict[str, Any]], max_dialogues: int, max_tokens: int | None) -> Iterator[list[dict[str, Any]]]:
+def plan_fragments(
+    places: Mapping[str, Place],
+    documents: Sequence[Mapping[str, Any]],
+    fragments: Mapping[str, Sequence[int]],
+    kinds: int,
+    max_candidates: int,
+) -> list[pa.Table]:
+    """The plan of a synthesis as blocks of bundles (schema SYNTHESIS_PLAN), in the order of `documents`.
+
+    Args:
+        documents: doc_id, dataset, domain and length_bucket of each.
+        fragments: indices of the fragments that are owed, by doc_id.
+        kinds: candidates of one fragment.
+        max_candidates: candidates in one bundle.
+    """
+
+    def weigh(_: Item) -> int:
+        return kinds
+
+    rows = [
+        fragment_row(places[document["doc_id"]], document, part)
+        for document in documents
+        for part in split_items(
+            [{"fragment_index": index} for index in fragments[document["doc_id"]]], max_candidates, weigh
+        )
+    ]
+    blocks = _pack(rows, weigh, BLOCK_WEIGHT, BLOCK_TOKENS)
+    return [pa.Table.from_pylist(block, schema=SYNTHESIS_PLAN) for block in blocks]
+
+
+def _pack(
+    rows: Iterable[dict[str, Any]], weigh: Weigh, max_weight: int, max_tokens: int | None
+) -> Iterator[list[dict[str, Any]]]:
     block: list[dict[str, Any]] = []
-    dialogues = tokens = 0
+    total = tokens = 0
     for row in rows:
-        size = sum(weight(item) for item in row["items"])
+        size = sum(weigh(item) for item in row["items"])
         too_long = max_tokens is not None and tokens + row["n_tokens"] > max_tokens
-        if block and (dialogues + size > max_dialogues or too_long):
+        if block and (total + size > max_weight or too_long):
             yield block
-            block, dialogues, tokens = [], 0, 0
+            block, total, tokens = [], 0, 0
         block.append(row)
-        dialogues += size
+        total += size
         tokens += row["n_tokens"]
     if block:
         yield block

@@ -13,15 +13,14 @@ import pyarrow as pa
 
 from jobs.config import EvaluateConfig, load_model
 from jobs.support.owed import Owed
-from jobs.support.progress import Progress
+from jobs.support.recording import Recording
 from jobs.support.runs import RunLedger
 from jobs.support.runtime import ActorStage, Cluster
-from jobs.support.sink import Sink, Totals
+from jobs.support.sink import Totals
 from udfs.bundles import locate_documents, plan_blocks
 from udfs.dialogues.dialogue import DialogueSpec
 from udfs.engines.config import ModelConfig, VllmModel, model_config
 from udfs.engines.factory import check_ready, check_room, describe
-from udfs.errors import RunFailed
 from udfs.judges.llm import LlmJudge
 from udfs.judges.rules import RulesJudge
 from udfs.stages.engine_stage import EnginePlacement
@@ -141,23 +140,17 @@ class Evaluation:
         if not owed.rows:
             ledger.close("ok", Totals())  # so that an earlier start that was killed is not the newest word
             return Totals()
-        bundles = sum(block.num_rows for block in plan)
-        sink = Sink(self.store, self.run, self.config.flush_rows, self.config.flush_seconds)
-        status, error = "failed", None
-        try:
-            with sink, Progress(f"{job} {model}", bundles, owed.rows, table, cluster.in_flight) as progress:
-                for totals in sink.take(results):
-                    progress.update(totals)
-            status = "ok"
-        except RunFailed as failure:
-            error = str(failure)
-            raise
-        except KeyboardInterrupt:
-            status = "stopped"
-            raise
-        finally:
-            ledger.close(status, sink.totals, error)
-        return sink.totals
+        recording = Recording(
+            self.store,
+            self.run,
+            f"{job} {model}",
+            table,
+            sum(block.num_rows for block in plan),
+            owed.rows,
+            self.config.flush_rows,
+            self.config.flush_seconds,
+        )
+        return recording.take(results, ledger, cluster.in_flight)
 
     def summary(self, asked: Totals, owed: Owed) -> str:
         """What a person wants to know at the end: rows, failures, tokens, and the next command."""

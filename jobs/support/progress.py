@@ -31,7 +31,7 @@ class Progress:
     Args:
         label: what is running.
         bundles, rows: how many of each are owed.
-        table: which table's rows are counted: responses or judgements.
+        table: which table's rows are counted: responses, judgements or candidates.
         in_flight: what has been done so far, asked every few seconds; None where only recorded rows are known.
     """
 

@@ -61,7 +61,7 @@ class RunLedger:
 
     Args:
         start_id: the command that the stage is part of.
-        table: what is expected: responses or judgements.
+        table: what is expected: responses, judgements or candidates.
         cells: `runs.cells`: what a start of `jobs.evaluate` covers.
         gpus: GPUs that the stage's actors hold together; `usd_per_gpu_hour` is the price of one.
     """

@@ -78,7 +78,7 @@ class Cluster:
         Raises:
             RunFailed: a stage raised, or an engine died more often than `cluster.max_restarts`.
         """
-        self._start()
+        self.start()
         config = self.config
         dataset = (
             ray.data.from_arrow(plan)
@@ -111,7 +111,7 @@ class Cluster:
 
     def stream_tasks(self, plan: list[pa.Table], stage: Callable[[pa.Table], pa.Table]) -> Iterator[pa.Table]:
         """plan → a stage without a model, as CPU tasks; RESULTS tables as they come."""
-        self._start()
+        self.start()
         dataset = ray.data.from_arrow(plan).map_batches(
             stage,
             batch_format="pyarrow",
@@ -130,7 +130,8 @@ class Cluster:
         self._board = new_board()
         return self._board
 
-    def _start(self) -> None:
+    def start(self) -> None:
+        """Start or join Ray now, where a stage's own actors have to be there before it; else the first stage does."""
         if not ray.is_initialized():
             on_terminate = signal.getsignal(signal.SIGTERM)
             self._init()

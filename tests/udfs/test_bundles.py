@@ -8,7 +8,16 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from udfs.bundles import PLAN, AttachDocuments, locate_documents, plan_blocks, question_of, split_items
+from udfs.bundles import (
+    PLAN,
+    SYNTHESIS_PLAN,
+    AttachDocuments,
+    locate_documents,
+    plan_blocks,
+    plan_fragments,
+    question_of,
+    split_items,
+)
 from udfs.errors import UserError
 from udfs.identity import doc_id
 from udfs.records import Span
@@ -113,3 +122,33 @@ def test_plan_blocks_without_text_are_few(store: Store) -> None:
     places = locate_documents(store, ["d"])
     assert len(plan_blocks(places, items, 10)) == 40
     assert len(plan_blocks(places, items, 10, reads_text=False)) == 1
+
+
+def synthesis_plan(store: Store, texts: list[str], fragments: int, kinds: int, max_candidates: int) -> list[pa.Table]:
+    store.write("documents", "d", [document_row(text, 100) for text in texts])
+    documents = [{"doc_id": doc_id(text), "dataset": "d", "domain": "law", "length_bucket": "0-16K"} for text in texts]
+    owed = {doc_id(text): range(fragments) for text in texts}
+    return plan_fragments(locate_documents(store, ["d"]), documents, owed, kinds, max_candidates)
+
+
+def test_plan_fragments_schema_order_and_every_fragment_once(store: Store) -> None:
+    texts = [f"t{i}" for i in range(20)]
+    blocks = synthesis_plan(store, texts, fragments=3, kinds=5, max_candidates=256)
+    assert all(block.schema.equals(SYNTHESIS_PLAN) for block in blocks)
+    rows = [row for block in blocks for row in block.to_pylist()]
+    assert [row["doc_id"] for row in rows] == [doc_id(text) for text in texts], "the order that was given"
+    assert all([item["fragment_index"] for item in row["items"]] == [0, 1, 2] for row in rows)
+    assert [block.num_rows for block in blocks] == [2] * 10, "a fragment weighs as much as it has kinds"
+
+
+def test_plan_fragments_splits_a_document_with_many(store: Store) -> None:
+    blocks = synthesis_plan(store, ["t"], fragments=7, kinds=5, max_candidates=15)
+    rows = [row for block in blocks for row in block.to_pylist()]
+    assert [[item["fragment_index"] for item in row["items"]] for row in rows] == [[0, 1, 2], [3, 4, 5], [6]]
+    assert len({row["bundle_id"] for row in rows}) == 3
+
+
+def test_attach_documents_to_a_synthesis_plan_gives_the_texts(store: Store) -> None:
+    texts = ["one", "two", "three"]
+    (block,) = synthesis_plan(store, texts, fragments=1, kinds=2, max_candidates=10)
+    assert AttachDocuments(store.root)(block)["text"].to_pylist() == texts

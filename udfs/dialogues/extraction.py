@@ -107,12 +107,19 @@ def _clean(text: str, lead_in: bool = True) -> str:
 
 
 def couldask_uncut(text: str) -> str:
-    """CouldAsk's cut of the new question before it ends at the first `?`: what its edit distance is taken of."""
-    question = text.split(": ")[-1].strip().strip('"').split("\n")[0]
+    """CouldAsk's cut of the new question before it ends at the first `?`: what its edit distance is taken of.
+
+    Of a reply with ": " or a colon at a line's end: what stands behind the last one, without straight quotes. Then the
+    first line; of four straight quotes the second pair's content. Replies are stripped first, as its engine does.
+    """
+    question = text.strip()
+    if ": " in question or ":\n" in question:
+        question = question.split(": ")[-1].split(":\n")[-1].replace('"', "").strip()
+    question = question.split("\n")[0]
     return question.split('"')[3] if question.count('"') == 4 else question
 
 
 def extract_question_couldask(text: str) -> str | None:
-    """CouldAsk's own cut (a reported variant): after the last ": ", first line, up to the first "?"; else None."""
+    """CouldAsk's own cut (a reported variant): of `couldask_uncut` what stands before the first "?"; else None."""
     question = couldask_uncut(text)
-    return question[: question.index("?") + 1] if "?" in question else None
+    return question.split("?")[0].strip() + "?" if "?" in question else None

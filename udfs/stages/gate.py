@@ -1,0 +1,30 @@
+"""Whether one more bundle of a synthesis is worth starting: who decides does not concern the stage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from udfs.records import Candidate
+
+
+class Gate(Protocol):
+    """Asked before each bundle and told after it."""
+
+    async def refuses(self, language: str, length_bucket: str) -> str | None:
+        """Why no bundle about such a document is to be started any more; None: start it."""
+        ...
+
+    async def done(self, candidates: Sequence[Candidate], spent_tokens: int) -> None:
+        """A bundle has ended: what it made, and its computed prompt tokens and output tokens together."""
+        ...
+
+
+class OpenGate:
+    """For a stage that runs by itself: refuses nothing."""
+
+    async def refuses(self, language: str, length_bucket: str) -> str | None:
+        return None
+
+    async def done(self, candidates: Sequence[Candidate], spent_tokens: int) -> None:
+        return None
