@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.udfs.synthesis.document_texts import TEXTS, real_text
@@ -16,6 +16,7 @@ TEXT = (
 ALL = Span(0, len(TEXT))
 
 
+@settings(deadline=None)
 @given(TEXTS, st.data())
 def test_align_of_a_quotation_of_the_fragment_is_found_at_its_words(case: tuple[str, str], data: st.DataObject) -> None:
     _, text = case
@@ -34,6 +35,7 @@ def _parts_a_word(text: str, start: int, end: int) -> bool:
     return any(all(char.isalnum() and char < "\u2e80" for char in pair) for pair in pairs)
 
 
+@settings(deadline=None)
 @given(TEXTS, TEXTS, st.data())
 def test_align_never_leaves_the_fragment(case: tuple[str, str], other: tuple[str, str], data: st.DataObject) -> None:
     _, text = case

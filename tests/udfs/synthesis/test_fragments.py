@@ -3,7 +3,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.udfs.synthesis.document_texts import TEXTS
@@ -17,6 +17,7 @@ LONG_EN = "\n\n".join(
 LONG_ZH = "\r\n\r\n".join(f"\u3000\u3000第{i}条船离开了港口。船上装着油桶。再也没有人见过它。" for i in range(90))
 
 
+@settings(deadline=None)
 @given(TEXTS, st.integers(0, 6), st.integers(1, 30), st.integers(0, 40), st.integers())
 def test_fragments_of_any_text_are_disjoint_whole_sentences_within_bounds(
     case: tuple[str, str], alpha: int, least: int, more: int, seed: int
@@ -33,6 +34,7 @@ def test_fragments_of_any_text_are_disjoint_whole_sentences_within_bounds(
     assert all(left.end <= right.start for left, right in pairwise(sorted(spans)))
 
 
+@settings(deadline=None)
 @given(TEXTS, st.integers(0, 8), st.integers(0, 8))
 def test_fragments_of_a_larger_alpha_begin_with_those_of_a_smaller(case: tuple[str, str], one: int, two: int) -> None:
     language, text = case
@@ -40,6 +42,7 @@ def test_fragments_of_a_larger_alpha_begin_with_those_of_a_smaller(case: tuple[s
     assert fragments(text, language, "doc", 7, many, 5, 40)[:few] == fragments(text, language, "doc", 7, few, 5, 40)
 
 
+@settings(deadline=None)
 @given(TEXTS, st.integers(1, 30), st.integers(0, 40))
 def test_fragments_none_means_that_no_room_is_left(case: tuple[str, str], least: int, more: int) -> None:
     language, text = case

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.udfs.synthesis.document_texts import TEXTS
@@ -11,6 +11,7 @@ from udfs.synthesis.overlap import NEAR_COPY, content, overlap
 from udfs.synthesis.sentences import sentences
 
 
+@settings(deadline=None)
 @given(TEXTS)
 def test_index_holds_sentences_and_what_they_say(case: tuple[str, str]) -> None:
     language, text = case
@@ -19,6 +20,7 @@ def test_index_holds_sentences_and_what_they_say(case: tuple[str, str]) -> None:
     assert index.contents == [content(text[start:end], language) for start, end in index.sentences]
 
 
+@settings(deadline=None)
 @given(TEXTS, TEXTS)
 def test_index_near_finds_what_comparing_all_sentences_finds(case: tuple[str, str], other: tuple[str, str]) -> None:
     language, text = case
@@ -28,6 +30,7 @@ def test_index_near_finds_what_comparing_all_sentences_finds(case: tuple[str, st
     assert index.near(units, NEAR_COPY) == expected
 
 
+@settings(deadline=None)
 @given(TEXTS, st.data())
 def test_whole_sentences_is_the_smallest_run_that_holds_the_span(case: tuple[str, str], data: st.DataObject) -> None:
     language, text = case
@@ -62,6 +65,7 @@ def test_occurs_finds_a_phrase_up_to_writing(text: str, language: str, phrase: s
     assert DocumentIndex(text, language).occurs(phrase) is expected
 
 
+@settings(deadline=None)
 @given(TEXTS)
 def test_occurs_every_sentence_with_content_is_in_its_document(case: tuple[str, str]) -> None:
     language, text = case

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.udfs.synthesis.document_texts import TEXTS
@@ -40,6 +40,7 @@ def test_content_chinese_is_bigrams_and_other_runs(text: str, expected: set[str]
     assert content(text, "zh") == expected
 
 
+@settings(deadline=None)
 @given(TEXTS)
 def test_content_of_any_text_is_its_tokens_without_stop_words(case: tuple[str, str]) -> None:
     language, text = case
@@ -47,6 +48,7 @@ def test_content_of_any_text_is_its_tokens_without_stop_words(case: tuple[str, s
     assert content(text, language) == frozenset(tokens(text, language)) - stop
 
 
+@settings(deadline=None)
 @given(UNITS, UNITS)
 def test_overlap_is_the_share_of_the_smaller_set(left: frozenset[str], right: frozenset[str]) -> None:
     value = overlap(left, right)

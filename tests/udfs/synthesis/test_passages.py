@@ -29,6 +29,7 @@ def cuts(data: st.DataObject, text: str) -> list[Span]:
     return [Span(*sorted((data.draw(edge), data.draw(edge)))) for _ in range(data.draw(st.integers(0, 3)))]
 
 
+@settings(deadline=None)
 @given(TEXTS, st.integers(1, 60))
 def test_passages_hold_every_sentence_and_are_about_as_long_as_asked(case: tuple[str, str], words: int) -> None:
     language, text = case

@@ -3,7 +3,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from tests.udfs.synthesis.document_texts import TEXTS, real_text
 from udfs.schema import Language
@@ -14,6 +14,7 @@ def texts(text: str, language: str) -> list[str]:
     return [text[start:end] for start, end in sentences(text, language)]
 
 
+@settings(deadline=None)
 @given(TEXTS)
 def test_sentences_of_any_text_cover_all_but_white_space_in_order(case: tuple[str, str]) -> None:
     language, text = case
