@@ -27,7 +27,7 @@ from udfs.sources.tokens import token_counter
 from udfs.sources.writer import DatasetWriter, write_dataset
 from udfs.tables.store import Store
 
-SourceName = Literal["sample", "squad_v2", "banditqa", "couldask", "factguard", "text", "table"]
+SourceName = Literal["sample", "squad_v2", "banditqa", "couldask", "qa2", "factguard", "text", "table"]
 KEEPS_REPEATS = frozenset({"couldask"})
 """Sources without ids whose published counts include repeated rows."""
 
@@ -38,6 +38,7 @@ class IngestConfig:
 
     source: SourceName
     path: str | None
+    documents: str | None
     name: str
     storage: StorageConfig
     language: Literal["en", "zh"] | None
@@ -55,6 +56,8 @@ class IngestConfig:
     def __post_init__(self) -> None:
         safe = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", self.name) is not None
         require(safe, "name", self.name, "letters, digits, '-', '_' and '.', with a letter or digit first")
+        pages = self.documents is None or self.source == "qa2"
+        require(pages, "documents", self.documents, "null: only source=qa2 has its documents apart from its questions")
         for key in ("columns", "labels"):
             given = _given(getattr(self, key))
             require(self.source == "table" or not given, key, given, "only source=table has columns and labels")
@@ -66,7 +69,7 @@ class IngestConfig:
     def source_options(self) -> SourceOptions:
         columns = {name: str(column) for name, column in _given(self.columns).items()}
         labels = {name: tuple(_label(value) for value in values) for name, values in _given(self.labels).items()}
-        return SourceOptions(path=self.path, columns=columns, labels=labels)
+        return SourceOptions(self.path, columns, labels, self.documents)
 
     def defaults(self) -> Defaults:
         return Defaults(self.language, self.split, self.domain, self.origin, self.license)

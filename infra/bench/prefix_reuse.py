@@ -60,7 +60,7 @@ async def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     sampling = Sampling(max_tokens=arguments.max_tokens)
     model |= {"block_size": BLOCK, "max_num_batched_tokens": 2048, "sampling": asdict(sampling)}
     held = int(arguments.document_tokens * arguments.kv_documents)
-    model |= {"window": held - held % BLOCK, "kv_cache_gib": _gib(model, held)}
+    model |= {"window": held - held % BLOCK, "kv_cache_gib": gib(model, held)}
     engine = await create_engine(model_config(model))
     specs = {method: DialogueSpec(method, sampling=sampling) for method in METHODS}
     try:
@@ -95,8 +95,8 @@ async def as_bundles(
     rows = await asyncio.gather(*(stage.run_bundle(engine, _bundle(case, specs)) for case in cases))
     seconds = time.perf_counter() - started
     stage.engine = None  # it would close the engine as it goes
-    totals = {key: sum(int(str(row[key])) for row in rows) for key in _COUNTS}
-    return _figures(totals, seconds)
+    totals = {key: sum(int(str(row[key])) for row in rows) for key in COUNTS}
+    return figures(totals, seconds)
 
 
 async def cell_by_cell(
@@ -120,14 +120,14 @@ async def cell_by_cell(
     )
     seconds = time.perf_counter() - started
     bound = tally.trie.bound
-    totals = {key: getattr(tally, key) for key in _COUNTS[:-2]}
-    return _figures(totals | {"bound_tokens": bound.tokens, "bound_block_tokens": bound.block_tokens}, seconds)
+    totals = {key: getattr(tally, key) for key in COUNTS[:-2]}
+    return figures(totals | {"bound_tokens": bound.tokens, "bound_block_tokens": bound.block_tokens}, seconds)
 
 
-_COUNTS = ("calls", "prompt_tokens", "cached_tokens", "output_tokens", "bound_tokens", "bound_block_tokens")
+COUNTS = ("calls", "prompt_tokens", "cached_tokens", "output_tokens", "bound_tokens", "bound_block_tokens")
 
 
-def _figures(totals: dict[str, int], seconds: float) -> dict[str, Any]:
+def figures(totals: dict[str, int], seconds: float) -> dict[str, Any]:
     computed = totals["prompt_tokens"] - totals["cached_tokens"]
     return totals | {
         "seconds": seconds,
@@ -144,12 +144,12 @@ async def _cases(engine: Engine, arguments: argparse.Namespace, salt: str) -> li
     for number in range(arguments.documents):
         start = number * len(whole) // arguments.documents
         body = f"Volume {number}, {salt} copy.\n\n" + whole[start:] + whole[:start]
-        text = await _cut(engine, body, arguments.document_tokens)
+        text = await cut(engine, body, arguments.document_tokens)
         cases.append(Case(text, tuple(_question(text, index) for index in range(arguments.questions))))
     return cases
 
 
-async def _cut(engine: Engine, text: str, tokens: int) -> str:
+async def cut(engine: Engine, text: str, tokens: int) -> str:
     low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2
@@ -181,7 +181,7 @@ def _bundle(case: Case, specs: dict[str, DialogueSpec]) -> dict[str, Any]:
     }
 
 
-def _gib(model: dict[str, Any], tokens: int) -> float:
+def gib(model: dict[str, Any], tokens: int) -> float:
     config = model_config(model | {"kv_cache_gib": None})
     assert isinstance(config, VllmModel)
     each = resolve(config).kv_bytes_per_token

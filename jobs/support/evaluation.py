@@ -22,11 +22,14 @@ from udfs.dialogues.dialogue import DialogueSpec
 from udfs.engines.config import ModelConfig, VllmModel, model_config
 from udfs.engines.factory import check_ready, check_room, describe
 from udfs.judges.llm import LlmJudge
+from udfs.judges.reformulation import ReformulationJudge
 from udfs.judges.rules import RulesJudge
 from udfs.stages.engine_stage import EnginePlacement
 from udfs.stages.evaluate import EvaluateStage
-from udfs.stages.judge import JudgeStage, RulesStage
+from udfs.stages.judge import JudgeStage, ReformulationStage, RulesStage
 from udfs.tables.store import Store
+
+RunJudge = RulesJudge | ReformulationJudge | LlmJudge
 
 
 @dataclass
@@ -45,9 +48,9 @@ class Evaluation:
     start_id: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     @property
-    def judges(self) -> list[RulesJudge | LlmJudge]:
-        """The rules always judge, since they cost nothing; a model beside them where one is asked for."""
-        return [RulesJudge(), *([self.llm_judge] if self.llm_judge else [])]
+    def judges(self) -> list[RunJudge]:
+        """The rules always judge, since they cost no call; a model beside them where one is asked for."""
+        return [RulesJudge(), ReformulationJudge(), *([self.llm_judge] if self.llm_judge else [])]
 
     @property
     def placement(self) -> EnginePlacement:
@@ -83,7 +86,7 @@ class Evaluation:
         results = cluster.stream_actors(plan, ActorStage(EvaluateStage, arguments, gpus))
         return self._record("evaluate", self.name, "responses", owed, plan, results, cluster, gpus)
 
-    def judge(self, judge: RulesJudge | LlmJudge, owed: Owed, cluster: Cluster) -> Totals:
+    def judge(self, judge: RunJudge, owed: Owed, cluster: Cluster) -> Totals:
         """A judging stage: the rules as plain tasks; a model on actors of its own, the evaluated one released."""
         if not owed.rows:
             return Totals()
@@ -91,6 +94,9 @@ class Evaluation:
         if isinstance(judge, RulesJudge):
             plan = self._plan(owed, reads_text=False)
             results = cluster.stream_tasks(plan, RulesStage(judge))
+        elif isinstance(judge, ReformulationJudge):
+            plan = self._plan(owed)
+            results = cluster.stream_tasks(plan, ReformulationStage(judge), reads_text=True)
         else:
             given = dict(self.judge_model or self.config.model)
             model = model_config(given)

@@ -13,6 +13,7 @@ import polars as pl
 from udfs.dialogues.dialogue import DialogueSpec, expected_response_id
 from udfs.errors import UserError
 from udfs.judges.base import Judge, judgeable
+from udfs.judges.reformulation import ReformulationJudge
 from udfs.judges.rules import RulesJudge
 from udfs.records import Question, Response
 from udfs.schema import PERMANENT, QUESTIONS
@@ -107,9 +108,13 @@ def owed_responses(
 
 
 def owed_judgements(
-    store: Store, questions: pl.DataFrame, judge: Judge | RulesJudge, response_ids: Sequence[str], run: str
+    store: Store,
+    questions: pl.DataFrame,
+    judge: Judge | RulesJudge | ReformulationJudge,
+    response_ids: Sequence[str],
+    run: str,
 ) -> Owed:
-    """Responses in scope that `judge` has not judged yet, under their questions."""
+    """Responses in scope that `judge` has not judged yet, under their questions; none that it has no judgement for."""
     recorded = store.read("judgements", ["judgement_id", "status"], part=run)
     done = set(recorded.filter(pl.col("status").is_in([str(s) for s in PERMANENT]))["judgement_id"])
     records = {row["question_id"]: row for row in questions.to_dicts()}

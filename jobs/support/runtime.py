@@ -109,11 +109,17 @@ class Cluster:
         finally:
             self._board = None
 
-    def stream_tasks(self, plan: list[pa.Table], stage: Callable[[pa.Table], pa.Table]) -> Iterator[pa.Table]:
-        """plan → a stage without a model, as CPU tasks; RESULTS tables as they come."""
+    def stream_tasks(
+        self, plan: list[pa.Table], stage: Callable[[pa.Table], pa.Table], reads_text: bool = False
+    ) -> Iterator[pa.Table]:
+        """plan → a stage without a model, as CPU tasks; RESULTS tables as they come.
+
+        Args:
+            reads_text: whether the documents are attached first: in the same task, so that no text is stored between.
+        """
         self.start()
         dataset = ray.data.from_arrow(plan).map_batches(
-            stage,
+            _with_documents(stage, self.root) if reads_text else stage,
             batch_format="pyarrow",
             batch_size=None,
             compute=TaskPoolStrategy(size=self.config.attach_tasks),
@@ -187,6 +193,13 @@ def _native_stderr_closed() -> Iterator[None]:
         os.dup2(saved, 2)
         os.close(saved)
         os.close(null)
+
+
+def _with_documents(stage: Callable[[pa.Table], pa.Table], root: str) -> Callable[[pa.Table], pa.Table]:
+    def attached(batch: pa.Table) -> pa.Table:
+        return stage(AttachDocuments(root)(batch))
+
+    return attached
 
 
 def _results(dataset: ray.data.Dataset) -> Iterator[pa.Table]:

@@ -19,6 +19,7 @@ from jobs.config import EvaluateConfig
 from jobs.evaluate import evaluate
 from jobs.ingest import IngestConfig, ingest
 from udfs.errors import RunFailed, UserError
+from udfs.judges.reformulation import GIVES
 from udfs.tables.store import Store
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -61,26 +62,36 @@ def test_evaluate_records_and_judges_every_cell_once(root: str) -> None:
     raw = sum(len(pl.read_parquet(file.path)) for file in store.files("responses"))
     assert raw == responses.height, "no row was written twice"
     judged = store.read("judgements").group_by("measure", "judge").len().sort("measure", "judge")
-    unanswerable = store.read("questions").filter(~pl.col("answerable")).height
-    assert judged.rows() == [
-        ("answer_consistency", "rules", QUESTIONS * 2),
-        ("refusal", "couldask", QUESTIONS * 2),
-        ("refusal", "rules", QUESTIONS * 2),
-        ("response_class", "rules", unanswerable * 2),
-    ]
+    unanswerable = store.read("questions").filter(~pl.col("answerable"))
     reformulated = responses.filter(pl.col("turns").list.len() == 2)
+    new_questions = reformulated.join(unanswerable, on="question_id", how="semi").height
+    assert 0 < new_questions < reformulated.height
+    assert judged.rows() == sorted(
+        [
+            ("answer_consistency", "rules", QUESTIONS * 2),
+            ("refusal", "couldask", QUESTIONS * 2),
+            ("refusal", "rules", QUESTIONS * 2),
+            ("response_class", "rules", unanswerable.height * 2),
+            *((measure, judge, new_questions) for judge, measure in GIVES),
+        ]
+    )
     assert reformulated["refused"].all()
     assert responses.filter(pl.col("turns").list.len() == 1)["refused"].any() is False
 
 
-def test_evaluate_again_asks_nothing(root: str, tmp_path: Path) -> None:
+def test_evaluate_again_asks_nothing_and_judges_what_was_not_judged(root: str, tmp_path: Path) -> None:
     log = tmp_path / "calls"
     evaluate(config(root, f"model.call_log={log}"))
     first = calls(log)
     assert len(first) > QUESTIONS * 2
     assert set(first.values()) == {1}
+    store = Store(root)
+    judged = set(store.read("judgements")["judgement_id"])
+    for file in store.files("judgements"):
+        Path(file.path).unlink()
     evaluate(config(root, f"model.call_log={log}"))
     assert calls(log) == first
+    assert set(store.read("judgements")["judgement_id"]) == judged
 
 
 def test_evaluate_another_method_asks_only_for_it(root: str, tmp_path: Path) -> None:
@@ -134,7 +145,10 @@ def test_evaluate_judge_of_another_model_is_a_stage_of_its_own(root: str) -> Non
     store = Store(root)
     judged = store.read("judgements").filter(pl.col("judge") == "llm:other")
     assert judged["response_id"].n_unique() == QUESTIONS
-    assert sorted(store.read("runs")["job"]) == ["evaluate", "judge", "judge"]
+    runs = store.read("runs").select("job", "model")
+    assert sorted(runs.rows()) == [
+        ("evaluate", "scripted"), ("judge", "llm:other"), ("judge", "reformulation"), ("judge", "rules"),
+    ]  # fmt: skip
 
 
 def test_evaluate_judge_added_later_judges_recorded_responses(root: str, tmp_path: Path) -> None:

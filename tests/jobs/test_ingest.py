@@ -125,6 +125,8 @@ def test_ingest_table_takes_columns_and_labels_from_the_command(tmp_path: Path) 
         (["source=sample", "name=x", "on_error=ignore"], "on_error"),
         (["source=text", "name=x"], "path="),
         (["source=sample", "name=x", "columns.text=t"], "columns"),
+        (["source=sample", "name=x", "documents=pages/"], "documents"),
+        (["source=qa2", "name=x", "path=a.csv"], "documents="),
         (["source=table", "name=x", "path=a.csv", "columns.text=[1]"], "columns.text"),
         (["source=sample", "name=x", "tokenizer=/no/such/tokenizer.json"], "tokenizer"),
     ],

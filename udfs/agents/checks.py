@@ -7,32 +7,38 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from udfs.agents.agreement import numbers
 from udfs.agents.replies import Reply, limits
 from udfs.agents.wording import (
-    ENGLISH_QUESTION_WORDS,
+    ASKS_FOR_FACT,
     ENGLISH_WORDS,
     INSTRUCTIONS,
     INTERROGATIVE,
+    LONG_NUMBER,
+    MARKS,
+    OTHER_SCRIPT,
     POINTS_TO_TEXT,
+    QUOTED,
     YES_NO,
 )
 from udfs.judges.reasoning import response_class
-from udfs.measures.answers import contains_answer, token_f1, tokens
+from udfs.measures.answers import contains_answer, find_answer, tokens
 from udfs.schema import Fate, Language
 from udfs.synthesis.overlap import STOP_WORDS, content
 from udfs.text import detect_language, normalize
 
 MIN_GROUNDED: Final = 0.6
 """Share of an answer's content that its evidence has to hold."""
-MIN_SAME_F1: Final = 0.6
-"""Token F1 from which two answers are the same."""
 MIN_EXPRESSED: Final = 0.6
 """Share of a condition's content that the new question has to hold."""
 MIN_NAMED: Final = 0.5
 """Share of a condition's content that the reference has to hold to name it."""
+MIN_KEPT: Final = 0.7
+"""Share of a question's tokens, beside the entity's, that an entity substitution keeps (F1)."""
 MIN_TOLD: Final = 0.25
 """Share of the evidence's content, beside the question's, that tells what the document does say."""
 
@@ -76,16 +82,16 @@ def instruction(text: str) -> str | None:
 # --- languages -------------------------------------------------------------------------------------------------------
 
 
-def prose_language_objections(name: str, text: str, language: str) -> Iterator[Objection]:
-    """Of a sentence that must be in the document's language."""
-    detected = detect_language(text)
-    if detected != language:
+def prose_language_objections(name: str, text: str, language: str, known: str) -> Iterator[Objection]:
+    """Of a sentence that must be in the document's language; words in another script only as `known` has them."""
+    if detect_language(text) != language:
         yield Objection(Fate.WRONG_LANGUAGE, f"{name} is not in {language}")
-    elif language == Language.EN:
-        words = set(re.findall(r"[a-z]+", text.casefold()))
-        known = ENGLISH_QUESTION_WORDS if name == "question" else ENGLISH_WORDS
-        if not words & known:
-            yield Objection(Fate.WRONG_LANGUAGE, f"{name} has no English word of the common ones")
+    elif language == Language.EN and not ENGLISH_WORDS & set(re.findall(r"[a-z]+", text.casefold())):
+        yield Objection(Fate.WRONG_LANGUAGE, f"{name} has no word that only English has")
+    held = normalize(known)
+    for word in OTHER_SCRIPT[language].findall(unicodedata.normalize("NFKC", text)):
+        if normalize(word) not in held:
+            yield Objection(Fate.WRONG_LANGUAGE, f"{name} has {word!r}, which is not in {language}")
 
 
 def term_language_objections(name: str, text: str, language: str, known: str) -> Iterator[Objection]:
@@ -102,23 +108,36 @@ def in_other_language(text: str, language: str) -> bool:
 # --- questions and answers -------------------------------------------------------------------------------------------
 
 
-def question_objections(question: str, answer: str, about: str, language: str) -> Iterator[Objection]:
+def question_objections(
+    question: str, answer: str, about: str, language: str, known: str | None = None
+) -> Iterator[Objection]:
     """Of a question by itself, with its answer and what it must be about.
 
     Args:
         about: the fragment; for a rewritten question, the question that it was made from.
+        known: where words in another script may come from; None: from `about`.
     """
     if not is_question(question, language):
         yield Objection(Fate.NOT_A_QUESTION, "neither a question mark nor an interrogative")
     if "\n" in question:
         yield Objection(Fate.NOT_A_QUESTION, "more than one line")
-    yield from prose_language_objections("question", question, language)
+    yield from prose_language_objections("question", question, language, about if known is None else known)
+    if not ASKS_FOR_FACT[language].search(question):
+        yield Objection(Fate.NOT_A_QUESTION, "it asks for no fact: no who, what, which, when, where, why or how")
+    if len(MARKS.findall(QUOTED.sub("", question))) > 1:
+        yield Objection(Fate.NOT_A_QUESTION, "more than one question")
     if found := POINTS_TO_TEXT[language].search(question):
         yield Objection(Fate.NOT_SELF_CONTAINED, f"the question says {found.group().strip()!r}")
-    if contains_answer(question, answer):
+    if gives(question, answer, language):
         yield Objection(Fate.ANSWER_IN_QUESTION, "the question contains the answer")
     if not content(question, language) & content(about, language):
         yield Objection(Fate.UNRELATED_QUESTION, "the question shares no content with what it is about")
+
+
+def gives(text: str, answer: str, language: str) -> bool:
+    """Whether a text has the answer in it, or all that the answer says in another order."""
+    units = content(answer, language)
+    return contains_answer(text, answer) or (bool(units) and units <= content(text, language))
 
 
 def is_question(text: str, language: str) -> bool:
@@ -139,29 +158,17 @@ def answer_objections(answer: str, evidence: str, language: str) -> Iterator[Obj
         yield Objection(Fate.UNSUPPORTED_ANSWER, "yes or no is no answer to a question for a fact")
     if contains_answer(evidence, answer):
         return
-    numbers = _numbers(answer) - _numbers(evidence)
-    if numbers:
-        yield Objection(Fate.UNSUPPORTED_ANSWER, f"not in the evidence: {', '.join(sorted(numbers))}")
+    if other := numbers(answer) - numbers(evidence):
+        yield Objection(Fate.UNSUPPORTED_ANSWER, f"not in the evidence: {', '.join(sorted(other))}")
     share = _share(answer, evidence, language)
     if share is None or share < MIN_GROUNDED:
         yield Objection(Fate.UNSUPPORTED_ANSWER, f"the evidence holds {share or 0.0:.2f} of the answer's content")
-
-
-def _numbers(text: str) -> set[str]:
-    return {token for token in tokens(text) if token.lstrip("-")[:1].isdigit()}
 
 
 def _share(part: str, whole: str, language: str) -> float | None:
     """How much of what `part` says `whole` says too; None where `part` has no content."""
     units = content(part, language)
     return len(units & content(whole, language)) / len(units) if units else None
-
-
-def same_answer(answer: str, gold: str) -> bool:
-    """Whether two answers say the same: one contains the other, or they have most of their tokens in common."""
-    if not tokens(answer):
-        return False
-    return contains_answer(answer, gold) or contains_answer(gold, answer) or token_f1(answer, gold) >= MIN_SAME_F1
 
 
 # --- rewritten questions and references ------------------------------------------------------------------------------
@@ -183,6 +190,17 @@ def replaced_objections(original: str, replacement: str, question: str, original
     ):
         if not holds:
             yield Objection(Fate.UNCHANGED_QUESTION, wrong)
+    rest, original_rest = without(question, replacement), without(original_question, original)
+    if 2 * sum((rest & original_rest).values()) < MIN_KEPT * (rest.total() + original_rest.total()):
+        yield Objection(Fate.UNRELATED_QUESTION, "more was changed than the entity")
+
+
+def without(question: str, entity: str) -> Counter[str]:
+    """The tokens of a question beside those of an entity that it names."""
+    said, named = tokens(question), tokens(entity)
+    for at in reversed(find_answer(said, named)):
+        del said[at : at + len(named)]
+    return Counter(said)
 
 
 def expressed_objections(claim: str, question: str, original_question: str, language: str) -> Iterator[Objection]:
@@ -211,6 +229,14 @@ def explains(reference: str, question: str, language: str) -> Iterator[Objection
     found = response_class(reference, question, language)
     if found != "reasoned_answer":
         yield Objection(Fate.WEAK_REFERENCE, f"the reference reads as {found}")
+
+
+def invents(reference: str, known: str) -> Iterator[Objection]:
+    """Of a reference response: its numbers of two digits or more are from the document or the question (`known`)."""
+    said = (match[0] for match in LONG_NUMBER.finditer(unicodedata.normalize("NFKC", reference)))
+    other = {number for text in said for number in numbers(text) - numbers(known)}
+    if other:
+        yield Objection(Fate.WEAK_REFERENCE, f"the reference makes up {', '.join(sorted(other))}")
 
 
 def names(reference: str, claim: str, original_question: str, language: str) -> Iterator[Objection]:

@@ -9,9 +9,10 @@ from typing import Annotated
 
 from pydantic import StrictBool
 
+from udfs.agents.agreement import close_answer
 from udfs.agents.asking import Asker
 from udfs.agents.base import COMMON_SENSE, SHORT_READING, Opinion
-from udfs.agents.checks import Objection, same_answer, term_language_objections
+from udfs.agents.checks import Objection, term_language_objections
 from udfs.agents.reading import read
 from udfs.agents.replies import MAX_ANSWER, Reply, Text, at_most
 from udfs.agents.twin import Twin
@@ -40,7 +41,7 @@ async def know(asker: Asker, question: str, twin: Twin, request_id: str) -> tupl
     reply = asked.reply
     if reply is None:
         return asked.opinions
-    if same_answer(reply.answer, twin.answer):
+    if close_answer(reply.answer, twin.answer):
         known = Objection(Fate.COMMON_SENSE, f"known without the document: {reply.answer!r}")
         return asked.objecting(known).opinions
     if reply.known:  # it may be the gold answer in another language
@@ -59,6 +60,6 @@ async def search(asker: Asker, searcher: Searcher, question: str, twin: Twin, re
         return (Opinion(WEB, Step.COMMON_SENSE, detail="nothing found"),)
     block = passages_block(asker.language, found)
     asked = await read(asker, SHORT_READING, Step.COMMON_SENSE, block, "\n".join(found), question, twin, request_id)
-    if asked.reply is None or not same_answer(asked.reply.answer, twin.answer):
+    if asked.reply is None or not close_answer(asked.reply.answer, twin.answer):
         return asked.opinions
     return asked.objecting(Objection(Fate.COMMON_SENSE, f"the web answers {asked.reply.answer!r}")).opinions

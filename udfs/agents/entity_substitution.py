@@ -14,6 +14,7 @@ from udfs.agents.twin import Twin
 from udfs.prompts.agents import build, fragment_block
 from udfs.schema import Fate, Step
 from udfs.synthesis.index import DocumentIndex
+from udfs.synthesis.mentions import mentions
 
 
 class EntitySubstitutionReply(Reply):
@@ -41,11 +42,13 @@ async def substitute(asker: Asker, twin: Twin, index: DocumentIndex, request_id:
 
 def _objections(reply: EntitySubstitutionReply, twin: Twin, index: DocumentIndex) -> Iterator[Objection]:
     language = index.language
-    yield from common_objections(reply.question, reply.reference, twin, language)
-    if in_other_language(reply.replacement, language) and not in_other_language(reply.original, language):
+    foreign = in_other_language(reply.original, language)
+    named = reply.replacement if foreign else ""
+    yield from common_objections(reply.question, reply.reference, twin, language, named)
+    if in_other_language(reply.replacement, language) and not foreign:
         yield Objection(Fate.WRONG_LANGUAGE, f"replacement is not in {language}")
     yield from replaced_objections(reply.original, reply.replacement, reply.question, twin.question)
-    if index.occurs(reply.replacement):
+    if mentions(index, reply.replacement):
         yield Objection(Fate.IN_DOCUMENT, f"{reply.replacement!r} is in the document")
     yield from names(reply.reference, reply.replacement, twin.question, language)
     known_phrases = (reply.original, twin.answer)

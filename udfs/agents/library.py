@@ -10,6 +10,7 @@ from typing import ParamSpec, TypeVar
 from udfs.records import Span
 from udfs.synthesis.copies import redactions, surviving
 from udfs.synthesis.index import DocumentIndex
+from udfs.synthesis.mentions import answering, mentions
 from udfs.synthesis.passages import Passages
 from udfs.views import view_text
 
@@ -42,7 +43,7 @@ class Library:
 
     def _prepare(self) -> None:
         self.index.near(frozenset(), 0.0)
-        self.index.occurs("0")
+        mentions(self.index, "0 0")
 
     async def cuts(self, evidence: Sequence[Span]) -> tuple[Span, ...]:
         """The redactions after which the document no longer holds the evidence."""
@@ -56,7 +57,12 @@ class Library:
         said = [*evidence, *map(self.index.whole_sentences, evidence)]
         view = view_text(self.text, cuts)
         texts = list(dict.fromkeys(self.text[start:end] for start, end in said))
-        return [view[start:end] for start, end in surviving(view, self.language, texts)]
+        return [view[start:end] for start, end in surviving(self.index, cuts, texts)]
+
+    async def answering(self, cuts: Sequence[Span], question: str, answer: str) -> list[str]:
+        """The sentences of the view that hold the answer and nearly all that the question says."""
+        found = await self.compute(answering, self.index, cuts, question, answer)
+        return [self.text[start:end] for start, end in found]
 
     async def passages(self, queries: Sequence[str], n: int, cuts: Sequence[Span]) -> list[str]:
         """The `n` passages of the view that match best, as the view shows them, in the document's order."""

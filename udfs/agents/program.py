@@ -82,7 +82,7 @@ async def run_program(
         )
     asker = Asker(engine, spec.sampling, source.language, asyncio.Semaphore(parallel), observe)
     library = Library(text, source.language, spec.passage_words)
-    reviewer = Reviewer(asker, library, spec.passages, parallel, searcher)
+    reviewer = Reviewer(asker, library, spec.passages, parallel, spec.full_view, searcher)
     program = _Program(text, source, spec, making, asker, library, reviewer)
     works = await program.run(fragment_indices)
     required = {kind: _required(kind, spec) for kind in spec.kinds}

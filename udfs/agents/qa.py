@@ -13,6 +13,8 @@ from udfs.prompts.agents import build, fragment_block
 from udfs.records import Span
 from udfs.schema import Fate, Step, Topic
 from udfs.synthesis.alignment import align
+from udfs.synthesis.index import DocumentIndex
+from udfs.text import normalize
 from udfs.views import merged
 
 
@@ -41,21 +43,33 @@ def examine(reply: QaReply, text: str, within: Span, language: str) -> tuple[tup
         text: the document.
         within: the fragment.
     """
-    spans = _aligned(reply.evidence, text, within)
-    evidence = " ".join(text[start:end] for start, end in spans)
     fragment = text[within.start : within.end]
-    return spans, opinion_of_rules(Step.QA, _objections(reply, bool(spans), evidence, fragment, language))
+    spans = _aligned(reply.evidence, fragment, language)
+    evidence = " ".join(fragment[start:end] for start, end in spans)
+    opinion = opinion_of_rules(Step.QA, _objections(reply, bool(spans), evidence, fragment, language))
+    return tuple(Span(within.start + start, within.start + end) for start, end in spans), opinion
 
 
-def _aligned(quotations: Sequence[str], text: str, within: Span) -> tuple[Span, ...]:
-    spans = [align(text, quotation, within) for quotation in quotations]
-    found = [span for span in spans if span is not None]
-    return merged(found, len(text)) if len(found) == len(spans) else ()
+def _aligned(quotations: Sequence[str], fragment: str, language: str) -> tuple[Span, ...]:
+    """Where the quotations lie in the fragment; empty where one is not in it, or stands in sentences that differ: which
+    of them it is from would be a guess.
+    """
+    spans = [align(fragment, quotation, Span(0, len(fragment))) for quotation in quotations]
+    found = [span for span in spans if span is not None and len(_said_in(fragment, span, language)) == 1]
+    return merged(found, len(fragment)) if len(found) == len(spans) else ()
+
+
+def _said_in(fragment: str, span: Span, language: str) -> set[str]:
+    """The sentences that hold the words of `span` on word borders, normalised."""
+    index = DocumentIndex(fragment, language)
+    quoted = fragment[span.start : span.end]
+    wholes = map(index.whole_sentences, [span, *index.copies(quoted)])
+    return {normalize(fragment[start:end]) for start, end in wholes}
 
 
 def _objections(reply: QaReply, found: bool, evidence: str, fragment: str, language: str) -> Iterator[Objection]:
     yield from question_objections(reply.question, reply.answer, fragment, language)
     yield from term_language_objections("answer", reply.answer, language, fragment)
     if not found:
-        yield Objection(Fate.EVIDENCE_NOT_FOUND, "a quotation is not in the fragment")
+        yield Objection(Fate.EVIDENCE_NOT_FOUND, "a quotation is not in the fragment, or in several of its sentences")
     yield from answer_objections(reply.answer, evidence, language)

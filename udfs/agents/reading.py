@@ -10,9 +10,10 @@ from typing import Annotated, ClassVar, Final
 
 from pydantic import StrictBool, model_validator
 
+from udfs.agents.agreement import close_answer, same_answer
 from udfs.agents.asking import Asked, Asker
 from udfs.agents.base import Opinion
-from udfs.agents.checks import Objection, same_answer, term_language_objections
+from udfs.agents.checks import Objection, term_language_objections
 from udfs.agents.replies import BOUND_QUOTATION, MAX_ANSWER, MAX_QUOTATION, Reply, Text, at_most
 from udfs.agents.twin import Twin
 from udfs.judges.base import OnPrefill
@@ -58,29 +59,30 @@ async def read(
 
 
 def judged(
-    asked: Asked[ReadingReply], answer: str, answerable: bool, whole: bool, language: str, text: str
+    asked: Asked[ReadingReply], question: str, answer: str, answerable: bool, whole: bool, language: str, text: str
 ) -> tuple[Opinion, ...]:
     """The opinions with what the reading means for a candidate.
 
     Args:
         answer: the gold answer (the twin's).
         answerable: whether the candidate's question has to be answered by it, or by nothing.
-        whole: whether the reader has seen the whole view: then an answerable question must be answered.
+        whole: whether no reader sees more of the view: then an answerable question must be answered.
     """
     if asked.reply is None:
         return asked.opinions
-    objection = _objection(asked.reply, answer, answerable, whole, language, text)
+    objection = _objection(asked.reply, question, answer, answerable, whole, language, text)
     return asked.opinions if objection is None else asked.objecting(objection).opinions
 
 
 def _objection(
-    reply: ReadingReply, answer: str, answerable: bool, whole: bool, language: str, text: str
+    reply: ReadingReply, question: str, answer: str, answerable: bool, whole: bool, language: str, text: str
 ) -> Objection | None:
-    same = same_answer(reply.answer, answer)
+    same = same_answer(reply.answer, answer, question)
     if reply.answerable and not same:
         foreign = next(term_language_objections("answer", reply.answer, language, text), None)
         return foreign or Objection(Fate.CONFLICTING_ANSWERS, f"the reader answers {reply.answer!r}")
     if answerable:
         missed = whole and not reply.answerable
-        return Objection(Fate.NOT_ANSWERED, "the reader of the whole document finds no answer") if missed else None
-    return Objection(Fate.EVIDENCE_SURVIVES, f"the reader answers {reply.answer!r}") if same else None
+        return Objection(Fate.NOT_ANSWERED, "the reader finds no answer in the document") if missed else None
+    found = same or close_answer(reply.answer, answer)
+    return Objection(Fate.EVIDENCE_SURVIVES, f"the reader answers {reply.answer!r}") if found else None

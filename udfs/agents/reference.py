@@ -7,12 +7,13 @@ from typing import Annotated
 
 from udfs.agents.asking import Asked, Asker, opinion_of_rules
 from udfs.agents.base import REFERENCE
-from udfs.agents.checks import Objection, explains, holds_phrase, prose_language_objections
+from udfs.agents.checks import Objection, explains, gives, holds_phrase, invents, prose_language_objections
 from udfs.agents.replies import MAX_REFERENCE, Filled, Reply, at_most
 from udfs.agents.twin import Twin
 from udfs.prompts.agents import build, fragment_block
 from udfs.schema import Fate, Step
 from udfs.synthesis.overlap import content
+from udfs.synthesis.sentences import sentences
 
 
 class ReferenceReply(Reply):
@@ -37,10 +38,13 @@ async def respond(asker: Asker, twin: Twin, shown: str, request_id: str) -> Aske
 
 
 def _objections(reference: str, twin: Twin, shown: str, language: str) -> Iterator[Objection]:
-    yield from prose_language_objections("reference", reference, language)
-    if holds_phrase(reference, twin.answer):
+    known = f"{twin.fragment}\n{twin.question}"
+    yield from prose_language_objections("reference", reference, language, known)
+    said_apart = (reference[start:end] for start, end in sentences(reference, language))
+    if holds_phrase(reference, twin.answer) or any(gives(one, twin.answer, language) for one in said_apart):
         yield Objection(Fate.WEAK_REFERENCE, "the reference gives the answer that was cut out")
     yield from explains(reference, twin.question, language)
+    yield from invents(reference, f"{shown}\n{twin.question}")
     said = content(reference, language)
     if not said & content(twin.question, language):
         yield Objection(Fate.WEAK_REFERENCE, "the reference does not say what is missing")

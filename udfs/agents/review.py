@@ -32,12 +32,14 @@ class Reviewer:
     Args:
         passages: retrieved passages that a short reading gets.
         parallel: full-view calls in flight at once.
+        full_view: whether the whole view is read, too; else what is retrieved has to answer an answerable question.
     """
 
     asker: Asker
     library: Library
     passages: int
     parallel: int
+    full_view: bool
     searcher: Searcher | None
 
     async def retrieval(self, work: FragmentWork, draft: Draft) -> None:
@@ -45,6 +47,7 @@ class Reviewer:
         twin, question = _twin(work), asked_question(work, draft)
         if draft.kind is Kind.LACK_OF_EVIDENCE:
             left = await self.library.survivors(draft.redactions, twin.evidence)
+            left = left or await self.library.answering(draft.redactions, question, twin.answer)
             detail = f"the view still says {left[0]!r}" if left else "no sentence of the view says the evidence"
             draft.opinions.append(Opinion(RULES, Step.RETRIEVAL, Fate.EVIDENCE_SURVIVES if left else None, detail))
             if left:
@@ -58,7 +61,9 @@ class Reviewer:
         block = passages_block(self.asker.language, found)
         asked = await read(self.asker, SHORT_READING, Step.RETRIEVAL, block, text, question, twin, draft.candidate_id)
         answerable = draft.kind is Kind.ANSWERABLE
-        draft.opinions += judged(asked, twin.answer, answerable, False, self.asker.language, text)
+        draft.opinions += judged(
+            asked, question, twin.answer, answerable, not self.full_view, self.asker.language, text
+        )
 
     async def full_views(self, works: Sequence[FragmentWork]) -> None:
         """All full-view calls of a document together: those on the whole document first, then cut views, the later
@@ -80,7 +85,7 @@ class Reviewer:
             self.asker, FULL_VIEW, Step.FULL_VIEW, block, text, question, twin, draft.candidate_id, on_prefill
         )
         answerable = draft.kind is Kind.ANSWERABLE
-        draft.opinions += judged(asked, twin.answer, answerable, True, self.asker.language, text)
+        draft.opinions += judged(asked, question, twin.answer, answerable, True, self.asker.language, text)
 
     async def common_sense(self, work: FragmentWork) -> None:
         """Each question without any document, the answerable one before those that need it."""

@@ -9,6 +9,7 @@ from udfs.agents.checks import (
     changed_objections,
     explains,
     expressed_objections,
+    invents,
     names,
     new_content,
     prose_language_objections,
@@ -19,14 +20,21 @@ from udfs.agents.checks import (
 from udfs.agents.twin import Twin
 from udfs.schema import Fate
 from udfs.synthesis.index import DocumentIndex
+from udfs.synthesis.mentions import mentions, says
 
 
-def common_objections(question: str, reference: str, twin: Twin, language: str) -> Iterator[Objection]:
-    """Of any rewritten question and its reference, by themselves."""
-    yield from question_objections(question, twin.answer, twin.question, language)
-    yield from prose_language_objections("reference", reference, language)
+def common_objections(question: str, reference: str, twin: Twin, language: str, named: str = "") -> Iterator[Objection]:
+    """Of any rewritten question and its reference, by themselves.
+
+    Args:
+        named: what the rewriting may bring in in another script.
+    """
+    known = f"{twin.fragment}\n{twin.question}\n{named}"
+    yield from question_objections(question, twin.answer, twin.question, language, known)
+    yield from prose_language_objections("reference", reference, language, known)
     yield from changed_objections(question, twin.question)
     yield from explains(reference, question, language)
+    yield from invents(reference, f"{known}\n{question}")
 
 
 def claim_objections(
@@ -49,8 +57,6 @@ def claim_objections(
 
 
 def stated(claim: str, original_question: str, index: DocumentIndex) -> bool:
-    """Whether the document has the claim in so many words, or a sentence with all that it adds to the question."""
-    if index.occurs(claim):
-        return True
+    """Whether the document has the claim in any form, or a sentence with all that it adds to the question."""
     added = new_content(claim, original_question, index.language)
-    return any(added <= index.contents[number] for number in index.near(added, 0.99)) if added else False
+    return mentions(index, claim) or (bool(added) and says(index, added))

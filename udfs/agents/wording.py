@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from udfs.measures.numerals import CHARACTERS
+from udfs.text import HAN
+
 INSTRUCTIONS: Final = re.compile(
     "|".join(
         (
@@ -89,11 +92,26 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-ENGLISH_QUESTION_WORDS: Final = _words(
-    "who whom whose what which when where why how is are was were do does did can could will would shall should may "
-    "might must has have had"
+ENGLISH_WORDS: Final = _words(
+    "who whom whose what which when where why how the of and that with from did does not says mentions this there "
+    "about only its his their they were would could should it"
 )
-ENGLISH_WORDS: Final = ENGLISH_QUESTION_WORDS | _words(
-    "the of and that it not says say mentions mention this there to for with about only its his her their"
-)
-"""Latin letters alone do not make a text English: it has at least one of these."""
+"""Latin letters alone do not make a text English: it has at least one of these. No word that German, French, Spanish,
+Portuguese, Italian or Dutch are full of, such as “was”, “do”, “is” or “in”.
+"""
+
+ASKS_FOR_FACT: Final = {
+    "en": re.compile(r"\b(?:who|whom|whose|what|which|when|where|why|how)\b", re.IGNORECASE),
+    "zh": re.compile(r"谁|什么|哪|多少|几(?!乎)|何|怎|啥|孰|多[久长大高远重宽深厚]|[是为有在叫于][?？]"),
+}
+"""“Did he win?” asks for yes or no, and “He won?” for nothing."""
+QUOTED: Final = re.compile(r"“[^”]*”|「[^」]*」|『[^』]*』|\"[^\"]*\"")
+MARKS: Final = re.compile(r"[?？]+")
+
+OTHER_SCRIPT: Final = {
+    "en": re.compile(r"[^\W\d_A-Za-z\u00aa-\u024f\u1e00-\u1eff]+"),
+    "zh": re.compile(rf"[^\W\d_{HAN}]+"),
+}
+"""Words in a script that is not the language's."""
+LONG_NUMBER: Final = re.compile(rf"\d[\d,.]*\d|[{CHARACTERS}]{{2,}}")
+"""A number that is more than a small word such as 一 or “two”."""

@@ -156,7 +156,9 @@ class _Dialogue:
         if not self.refused:
             return
         self.step = "reformulate"
-        asked = build_reformulate(spec.method, spec.layout, question.language, asked, reply, question.question)
+        asked = build_reformulate(
+            spec.method, spec.layout, question.language, asked, reply, question.question, self.document
+        )
         text = await self._turn("reformulate", asked)
         self.reformulation = extract_question(text, question.language, question.question)
         self.reformulation_couldask = extract_question_couldask(text)

@@ -8,6 +8,7 @@ from typing import Final
 from udfs.exports.facts import is_unknown
 from udfs.exports.pairs import Pairs, Passed
 from udfs.exports.plan import Plan
+from udfs.sources.training import forbids_training
 
 FEW: Final = 0.1
 """A smaller share of questions with a pair is worth a word."""
@@ -24,6 +25,7 @@ def benchmark_notices(plan: Plan) -> list[str]:
         "texts are published"
         for dataset, documents in unknown.items()
     ]
+    found += _forbidden(plan)
     if plan.bad_offsets:
         found.append(f"{plan.bad_offsets:,} questions are left out: their offsets do not lie within their document")
     if plan.lost_twins:
@@ -31,6 +33,19 @@ def benchmark_notices(plan: Plan) -> list[str]:
     if plan.shared_titles:
         found.append(f"{plan.shared_titles:,} titles occur in two splits: parts or versions of one work may be in both")
     return found
+
+
+def _forbidden(plan: Plan) -> list[str]:
+    """The questions that must not be trained on, with the canaries that they carry."""
+    said: dict[tuple[str, str], int] = {}
+    for question in plan.questions:
+        if why := forbids_training(question.provenance):
+            said[question.dataset, why] = said.get((question.dataset, why), 0) + 1
+    return [
+        f"{number:,} questions of dataset {dataset} must never be trained on, so no training records are made of them; "
+        f"keep the files of this export out of training data, too ({why})"
+        for (dataset, why), number in sorted(said.items())
+    ]
 
 
 def training_notices(
@@ -49,7 +64,8 @@ def training_notices(
         has = ", ".join(splits)
         return [f"no training records: there are no questions of split {split!r}, only of {has}; split= says which"]
     if not references:
-        return [f"no training records: no question of split {split!r} has an answer or a reference response"]
+        why = f"no question of split {split!r} has an answer or a reference response that may be trained on"
+        return [f"no training records: {why}"]
     if pairs is None or len(pairs.by_question) >= FEW * references:
         return []
     about = f"{len(pairs.by_question):,} of {references:,} questions of split {split!r} have a DPO pair"

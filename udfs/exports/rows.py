@@ -11,6 +11,7 @@ from udfs.exports.pairs import Rejected
 from udfs.exports.schemas import DOCUMENTS
 from udfs.prompts.render import build_answer
 from udfs.records import Question, Span
+from udfs.sources.training import forbids_training
 from udfs.views import merged
 
 METHOD: Final = "zs"
@@ -23,10 +24,13 @@ class LeftOut(StrEnum):
 
     NO_ANSWER = "no_answer"  # answerable, with neither an answer nor a reference response
     NO_REFERENCE = "no_reference"  # unanswerable, without a reference response
+    NO_TRAINING = "no_training"  # its source forbids that anything is trained on it
 
 
 def reference(question: Question) -> str | LeftOut:
     """What a good response says: the reference response, for an answerable question otherwise its first answer."""
+    if forbids_training(question.provenance):
+        return LeftOut.NO_TRAINING
     written = (question.reference_response or "").strip()
     if written:
         return written

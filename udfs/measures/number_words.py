@@ -44,6 +44,14 @@ def fold_number_words(tokens: Sequence[str]) -> list[str]:
     return found
 
 
+def spelled(number: int) -> str:
+    """A number from 0 to 99 in words: 21 → twenty one."""
+    words = {value: word for part in (_UNITS, _TEENS, _TENS) for word, value in part.items()}
+    if number in words:
+        return words[number]
+    return f"{words[number // 10 * 10]} {words[number % 10]}"
+
+
 def _number(tokens: Sequence[str], at: int) -> tuple[int, int]:
     """The longest number that starts at `at`, and where it ends. Below a scale only what is below 100 adds up."""
     total, limit = 0, 10**6

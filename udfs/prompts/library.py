@@ -2,7 +2,8 @@
 
 One folder a language. In it a folder a method (`answer.j2` and `reformulate.j2`: the instructions of the two turns;
 with `example_answer.j2` and `example_reformulate.j2` the method is few-shot), one template a turn and layout, the
-document's framing, and the examples. A method is added by dropping such a folder into every language.
+document's framing, and the examples. A method is added by dropping such a folder into every language. Its
+`reformulate.j2` may name what `udfs.prompts.facts` finds in the question and the document.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template, met
 
 from udfs.errors import UserError
 from udfs.identity import content_hash
+from udfs.prompts.facts import FACTS, FACTS_VERSION
 
 ROOT: Final = Path(__file__).parent
 LAYOUTS: Final = ("document_first", "paper")
@@ -100,7 +102,17 @@ class PromptLibrary:
         if self.is_few_shot(method, language):
             files += [f"{method}/example_answer.j2", f"{method}/example_reformulate.j2"]
             files.append(self._examples_file(method, language))
-        return content_hash("dialogue", method, layout, language, self.files_hash(language, files))
+        facts = self.facts(method, language)
+        found_by = [FACTS_VERSION, list(facts)] if facts else []
+        return content_hash("dialogue", method, layout, language, self.files_hash(language, files), *found_by)
+
+    @lru_cache  # noqa: B019
+    def facts(self, method: str, language: str) -> tuple[str, ...]:
+        """What the method's turn 2 wants to be told of the question and the document (`udfs.prompts.facts.FACTS`)."""
+        environment = self._environments[language]
+        texts = self._contents(language, f"{method}/reformulate.j2").values()
+        named = {name for text in texts for name in meta.find_undeclared_variables(environment.parse(text))}
+        return tuple(name for name in FACTS if name in named)
 
     @lru_cache  # noqa: B019
     def _contents(self, language: str, name: str) -> dict[str, str]:

@@ -11,6 +11,7 @@ from typing import Final
 
 from udfs.engines.base import Message
 from udfs.errors import UserError
+from udfs.prompts.facts import facts
 from udfs.prompts.library import LAYOUTS, Example, PromptLibrary, library
 
 METHODS: Final = library().methods
@@ -68,6 +69,7 @@ def build_reformulate(
     previous_messages: Sequence[Message],
     answer_text: str,
     question: str,
+    document: str,
     prompts: PromptLibrary | None = None,
 ) -> tuple[Message, ...]:
     """Turn 2: edit the question as little as possible so that the document answers it.
@@ -75,6 +77,7 @@ def build_reformulate(
     Args:
         previous_messages: what `build_answer` gave for this dialogue.
         answer_text: the reply to it, a refusal; inserted verbatim.
+        document: the text that turn 1 showed; read where the method's instruction wants facts of it.
 
     Raises:
         UserError: an unknown method, layout or language, or no previous message.
@@ -89,16 +92,24 @@ def build_reformulate(
         shots = [
             message for example in examples for message in _paper_dialogue_shot(prompts, method, language, example)
         ]
-        turn = _user(_turn_2(prompts, method, layout, language, question, []))
+        turn = _user(_turn_2(prompts, method, layout, language, document, question, []))
         return (*shots, previous_messages[-1], answered, turn)
     shown = [_with_reply(prompts, method, language, example, "reformulate") for example in examples]
-    return (*previous_messages, answered, _user(_turn_2(prompts, method, layout, language, question, shown)))
+    turn = _user(_turn_2(prompts, method, layout, language, document, question, shown))
+    return (*previous_messages, answered, turn)
 
 
 def _turn_2(
-    prompts: PromptLibrary, method: str, layout: str, language: str, question: str, examples: Sequence[Example]
+    prompts: PromptLibrary,
+    method: str,
+    layout: str,
+    language: str,
+    document: str,
+    question: str,
+    examples: Sequence[Example],
 ) -> str:
-    instruction = prompts.render(language, f"{method}/reformulate.j2")
+    known = facts(prompts.facts(method, language), document, question, language)
+    instruction = prompts.render(language, f"{method}/reformulate.j2", **known)
     values = {"instruction": instruction, "question": question, "examples": examples}
     return prompts.render(language, f"reformulate.{layout}.j2", **values)
 
@@ -120,7 +131,7 @@ def _paper_answer_shot(prompts: PromptLibrary, method: str, language: str, examp
 
 
 def _paper_dialogue_shot(prompts: PromptLibrary, method: str, language: str, example: Example) -> tuple[Message, ...]:
-    turn = _user(_turn_2(prompts, method, "paper", language, example["question"], []))
+    turn = _user(_turn_2(prompts, method, "paper", language, example["document"], example["question"], []))
     reply = _assistant(_reply(prompts, method, language, example, "reformulate"))
     return (*_paper_answer_shot(prompts, method, language, example), turn, reply)
 

@@ -40,8 +40,33 @@ _SAYS: Final = {
     """,
     "reformulation": """
         After a refusal the model is asked for a close question that the document does answer. Shown is how
-        often a new question could be cut out of its reply; whether that question is a good one is measured
-        elsewhere.
+        often a new question could be cut out of its reply; whether that question is a good one is said below, where
+        a judge looked at it.
+    """,
+    "success": """
+        A new question is a success when the document answers it and it is still about what was asked: enough of the
+        original question's entities are kept. CouldAsk's code wants at least half of them, its paper more than half;
+        both are shown. A question whose missing answer was not detected got no new question and is no success, so the
+        first table rewards detecting, too; the second is over the detected ones alone.
+
+        The column judge says who decided. rules: a match of the question with sentences of the document, and a soft
+        overlap of entities. couldask: the same match and CouldAsk's exact overlap, on CouldAsk's own cut of the reply.
+        A model or a classifier where one judged; a judge of answerability alone goes by the soft overlap of the rules.
+        The rules look at words and no further: they find how far a question is grounded in the document. A detected
+        question without entities has no overlap and is left out.
+    """,
+    "reformulation-parts": """
+        Answerable: the document answers the new question. Entity overlap: the share of the original's entities that the
+        new question still has, compared as exact strings (as CouldAsk does) or softly: other spellings, parts of names
+        and all words of an entity count. Cosine, where an embedding model measured it, and edit distance say how near
+        the two questions are in meaning and in words; a question that was merely repeated is nearest by both.
+    """,
+    "reformulation-errors": """
+        Of the new questions that failed: the same question again, in the same or other words; one copied from a
+        sentence of the document; one about something else; or no question at all. Of those that succeeded: a wrong
+        assumption was corrected; the question was made more general; the nearest question that the document answers
+        was found; or it was made more specific. Undecided are those where the rules see no clear case. The paper's
+        shares were given by people.
     """,
     "differences": """
         Two methods of one model (or two models under one method) on the questions that both answered. Only

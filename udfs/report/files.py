@@ -8,6 +8,7 @@ import polars as pl
 from pyarrow import fs
 
 from udfs.records import Question
+from udfs.report.explorer import found_answers
 from udfs.report.grid import Report
 from udfs.report.lookup import ACCURACY, main_judge
 from udfs.report.page import viewer_page
@@ -72,7 +73,8 @@ def write_viewer(
     folder.empty("data")
     shelf = Shelf()
     documents = _texts(folder.store, shown)
-    for name, content in document_chunks(documents, by_document, around, shelf):
+    answers = found_answers(shown, judgements)
+    for name, content in document_chunks(documents, by_document, around, shelf, answers):
         folder.write(f"data/{name}", content)
     for name, content in response_chunks(shown, judgements, asked, shelf):
         folder.write(f"data/{name}", content)

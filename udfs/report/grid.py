@@ -112,7 +112,7 @@ class Row:
 
     Args:
         link: a fragment of the responses page that shows its responses.
-        note: said of the row, under its last label (of a published row: of its model).
+        note: said of the row, under its last label (of a published row: under its model, or its first label).
     """
 
     labels: tuple[str, ...]

@@ -44,7 +44,8 @@ def _table(grid: Grid, published: bool, compact: bool) -> list[str]:
     lines = [_line([*grid.labels, *heads]), _line(rules)]
     write = short_text if compact and len(heads) >= COMPACT_FROM else cell_text
     lines += [_line([*_labels(row, grid, compact), *(write(cell) for cell in row.cells)]) for row in rows]
-    notes = [f"{row.labels[grid.labels.index('model')]}: {row.note}" for row in rows if row.note and row.published]
+    named = grid.labels.index("model") if "model" in grid.labels else 0
+    notes = [f"{row.labels[named]}: {row.note}" for row in rows if row.note and row.published]
     if grid.source and any(row.published for row in rows):
         notes.insert(0, f"Published rows: {grid.source}.")
     notes[:0] = grid.footnotes

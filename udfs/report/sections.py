@@ -8,7 +8,7 @@ from typing import Final
 
 import polars as pl
 
-from udfs.report import plots, run_tables, synthesis_sections, tables
+from udfs.report import plots, reformulation_sections, run_tables, synthesis_sections, tables
 from udfs.report.explanations import says
 from udfs.report.grid import FEW, Grid, Report, Section
 from udfs.report.lookup import ACCURACY, Lookup, main_judge, method_rank
@@ -50,6 +50,7 @@ def build_report(
         _length(found),
         _classes(found),
         _reformulation(found),
+        *reformulation_sections.reformulation_sections(found),
         _differences(found, compared),
         _statuses(found),
         _facts(facts),

@@ -1,4 +1,4 @@
-"""A document cut into marked pieces: what is evidence, and what the view had cut out.
+"""A document cut into marked pieces: what is evidence, what the view had cut out, what answers the new question.
 
 Spans count code points; browsers count UTF-16 units. Both are served here, so that no mark slips after an emoji or a
 rare Chinese character.
@@ -18,6 +18,8 @@ PLAIN: Final = ""
 EVIDENCE: Final = "e"
 REDACTED: Final = "r"
 BOTH: Final = "er"
+ANSWERING: Final = "a"
+"""Behind any of the others: a judge found the answer to the new question here."""
 WHOLE_BELOW: Final = 2_500
 """A document of at most so many characters is its own excerpt."""
 
@@ -25,15 +27,23 @@ _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 Piece = tuple[str, str]
 
 
-def pieces(text: str, start: int, end: int, evidence: Sequence[Span], redactions: Sequence[Span]) -> list[Piece]:
+def pieces(
+    text: str,
+    start: int,
+    end: int,
+    evidence: Sequence[Span],
+    redactions: Sequence[Span],
+    answering: Sequence[Span] = (),
+) -> list[Piece]:
     """`text[start:end]` as (mark, text) in order; the texts joined are that slice again."""
     edges = {start, end}
-    for span in (*evidence, *redactions):
+    for span in (*evidence, *redactions, *answering):
         edges |= {min(max(span.start, start), end), min(max(span.end, start), end)}
     cuts = sorted(edges)
     found: list[Piece] = []
     for a, b in itertools.pairwise(cuts):
-        mark = (EVIDENCE if _inside(a, b, evidence) else "") + (REDACTED if _inside(a, b, redactions) else "")
+        marks = ((EVIDENCE, evidence), (REDACTED, redactions), (ANSWERING, answering))
+        mark = "".join(name for name, spans in marks if _inside(a, b, spans))
         if found and found[-1][0] == mark:
             found[-1] = (mark, found[-1][1] + text[a:b])
         else:
@@ -70,12 +80,12 @@ def windows(length: int, spans: Sequence[Span], around: int) -> list[tuple[int, 
 
 
 def excerpts(
-    text: str, evidence: Sequence[Span], redactions: Sequence[Span], around: int
+    text: str, evidence: Sequence[Span], redactions: Sequence[Span], around: int, answering: Sequence[Span] = ()
 ) -> list[tuple[int, list[Piece]]]:
     """What to show of a document at first: (where it starts, its marked pieces), one entry a stretch."""
     return [
-        (start, pieces(text, start, end, evidence, redactions))
-        for start, end in windows(len(text), [*evidence, *redactions], around)
+        (start, pieces(text, start, end, evidence, redactions, answering))
+        for start, end in windows(len(text), [*evidence, *redactions, *answering], around)
     ]
 
 

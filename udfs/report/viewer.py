@@ -3,22 +3,25 @@
 `fetch` is blocked on file://, while `<script src>` is not: every file calls `askable.<what>(…)` with JSON.
 
 - index.js: one light row a response (its cell, kind, verdict, beginning of the answer) for the list and its filters;
-- responses-NNNN.js: a stretch of responses in the list's order, with turns, verdicts and excerpts around the evidence;
+- responses-NNNN.js: a stretch of responses in the list's order, with turns, verdicts and excerpts around the evidence,
+  and of a second turn what the reformulation explorer shows (`udfs.report.explorer`);
 - documents-NNNN.js: whole documents, each file about a megabyte.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import polars as pl
 
 from udfs.records import Question
+from udfs.report.explorer import Found, explored, located, with_outcomes
 from udfs.report.lookup import method_rank
 from udfs.report.spans import excerpts, utf16_spans
+from udfs.tables import reformulations
 from udfs.tables.texts import Text
 
 CHUNK_RESPONSES: Final = 100
@@ -26,7 +29,10 @@ CHUNK_CHARACTERS: Final = 1_000_000
 ANSWER_CHARACTERS: Final = 240
 """Of an answer in the index: what the list shows and the search looks through."""
 ORDER: Final = ("dataset", "doc_id", "question_id", "model", "method", "layout", "response_id")
-NAMED: Final = ("dataset", "model", "method", "layout", "language", "kind", "status", "verdict", "said")
+NAMED: Final = (
+    *("dataset", "model", "method", "layout", "language", "kind", "status", "verdict", "said"),
+    *("success", "category"),
+)
 NOT_JUDGED: Final = "not judged"
 
 
@@ -45,10 +51,15 @@ class Shelf:
     title_of: dict[tuple[str, str], str] = field(default_factory=dict)
     length_of: dict[tuple[str, str], int] = field(default_factory=dict)
     shown: dict[str, dict[str, Any]] = field(default_factory=dict)  # question_id → excerpts and spans
+    answering: dict[str, dict[str, Any]] = field(default_factory=dict)  # response_id → the same, and what answers
 
 
 def document_chunks(
-    texts: Iterable[Text], questions: Mapping[tuple[str, str], list[Question]], around: int, shelf: Shelf
+    texts: Iterable[Text],
+    questions: Mapping[tuple[str, str], list[Question]],
+    around: int,
+    shelf: Shelf,
+    answers: Mapping[str, Sequence[Found]] | None = None,
 ) -> Iterator[tuple[str, str]]:
     """(file name, content) of the documents' scripts; fills `shelf` on the way. One chunk is in memory at a time.
 
@@ -56,6 +67,7 @@ def document_chunks(
         texts: the documents, each once.
         questions: the shown questions of each (dataset, doc_id).
         around: characters on both sides of a mark in an excerpt.
+        answers: `explorer.found_answers`, to be marked as well.
     """
     held: dict[str, str] = {}
     number = characters = 0
@@ -75,8 +87,23 @@ def document_chunks(
                 "evidence": utf16_spans(text.text, question.evidence),
                 "redactions": utf16_spans(text.text, question.redactions),
             }
+            if answers and question.question_id in answers:
+                shelf.answering |= dict(_answering(text.text, question, answers[question.question_id], around))
     if held:
         yield f"documents-{number:04d}.js", script("documents", number, held)
+
+
+def _answering(
+    text: str, question: Question, answers: Sequence[Found], around: int
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    for response_id, (answer, span) in located(text, question.redactions, answers).items():
+        shown = {
+            "judge": answer.judge,
+            "text": answer.text,
+            "spans": utf16_spans(text, [span]),
+            "excerpts": excerpts(text, question.evidence, question.redactions, around, [span]),
+        }
+        yield response_id, shown
 
 
 def document_name(dataset: str, doc_id: str) -> str:
@@ -94,10 +121,14 @@ def response_chunks(
         judgements: rows of the judgements table.
         questions: by question_id.
     """
+    successes = reformulations.successes(judgements)
     for number, start in enumerate(range(0, shown.height, CHUNK_RESPONSES)):
         part = shown.slice(start, CHUNK_RESPONSES)
         verdicts: dict[str, list[dict[str, Any]]] = {}
+        won: dict[str, list[dict[str, Any]]] = {}
         mine = judgements.join(part.select("response_id").unique(), on="response_id", how="semi")
+        for row in successes.join(part.select("response_id").unique(), on="response_id", how="semi").to_dicts():
+            won.setdefault(row["response_id"], []).append(row)
         for row in mine.sort("measure", "judge", "judgement_id").iter_rows(named=True):
             verdicts.setdefault(row["response_id"], []).append(
                 {name: row[name] for name in ("measure", "judge", "verdict", "score", "rationale", "status", "error")}
@@ -106,9 +137,15 @@ def response_chunks(
             name: _question(questions[name], questions.get(questions[name].twin_id or ""), shelf)
             for name in part["question_id"].unique(maintain_order=True)
         }
-        rows = [
-            _response(row) | {"verdicts": verdicts.get(row["response_id"], [])} for row in part.iter_rows(named=True)
-        ]
+        rows = []
+        for row in part.iter_rows(named=True):
+            name = row["response_id"]
+            said = verdicts.get(name, [])
+            explorer = explored(row, questions[row["question_id"]], said, won.get(name, []))
+            if explorer is not None:
+                said = [verdict for verdict in said if verdict["measure"] not in reformulations.MEASURES]
+            more = {"verdicts": said, "explorer": explorer, "answering": shelf.answering.get(name)}
+            rows.append(_response(row) | more)
         yield f"responses-{number:04d}.js", script("responses", number, rows, needed)
 
 
@@ -143,7 +180,7 @@ def index_script(shown: pl.DataFrame, questions: Mapping[str, Question], about: 
     """The index: columns of small numbers into lists of names, the questions' words, and the answers' beginnings.
 
     Args:
-        shown: responses sorted by `ORDER`, with language, kind, answerable, verdict and said.
+        shown: responses sorted by `ORDER`, as `shown_responses` gives them.
         about: what the page says of itself.
     """
     names = {column: sorted(shown[column].unique().to_list()) for column in NAMED}
@@ -164,7 +201,7 @@ def index_script(shown: pl.DataFrame, questions: Mapping[str, Question], about: 
 def shown_responses(
     responses: pl.DataFrame, rows: pl.DataFrame, judgements: pl.DataFrame, judge: str, most: int
 ) -> pl.DataFrame:
-    """The responses that the page shows, sorted by `ORDER`, with language, kind, verdict and said added.
+    """The responses that the page shows, sorted by `ORDER`, with gold, language and what they are filtered by.
 
     All of them up to `most`; beyond that whole questions (every model and method of each) in the order of their ids,
     which are hashes: the choice is the same every time and leans to nothing.
@@ -180,7 +217,7 @@ def shown_responses(
     verdict = judgements.filter((pl.col("measure") == "answer_consistency") & (pl.col("judge") == judge)).select(
         "response_id", verdict=pl.coalesce("verdict", "status")
     )
-    return (
+    found = (
         responses.join(rows.select("response_id", "language", "kind", "answerable"), on="response_id")
         .join(kept.select("question_id"), on="question_id", how="semi")
         .join(verdict, on="response_id", how="left", validate="m:1")
@@ -196,3 +233,4 @@ def shown_responses(
         .sort(["place" if column == "method" else column for column in ORDER])
         .drop("place")
     )
+    return with_outcomes(found, judgements)

@@ -80,17 +80,19 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SourceOptions:
-    """What a source is told: where to read, and for `table` which column is what.
+    """What a source is told: where to read, for `table` which column is what, for `qa2` where the pages are.
 
     Args:
         path: a file, folder, glob or address; None only for the shipped sample.
         columns: field of a question or document → column of the table.
         labels: `answerable` and `unanswerable` → the values that say so.
+        documents: the texts of the pages that rows name by their addresses (`udfs.sources.pages`).
     """
 
     path: str | None = None
     columns: dict[str, str] = field(default_factory=dict)
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    documents: str | None = None
 
 
 Source = Callable[[SourceOptions], Iterator[Row]]

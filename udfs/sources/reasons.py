@@ -15,6 +15,7 @@ class Reason(StrEnum):
 
     NO_QUESTION = "no_question"
     EMPTY_DOCUMENT = "empty_document"
+    NO_PAGE = "no_page"
     BAD_LABEL = "bad_label"
     BAD_UTF8 = "bad_utf8"
     BAD_JSON = "bad_json"
@@ -29,6 +30,7 @@ class Reason(StrEnum):
 _MESSAGES: Final[dict[Reason, str]] = {
     Reason.NO_QUESTION: "the row has no question; a question is a text that is not blank",
     Reason.EMPTY_DOCUMENT: "the row has no document; a document is a text that is not blank",
+    Reason.NO_PAGE: "the page that the row names is not among the documents that were given",
     Reason.BAD_LABEL: "the label is neither answerable nor unanswerable",
     Reason.BAD_UTF8: "the row is not UTF-8 text (or holds half of a surrogate pair)",
     Reason.BAD_JSON: "the row is not a JSON object",

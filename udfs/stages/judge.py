@@ -1,4 +1,4 @@
-"""The judging stage: recorded responses in, judgements out; on its own engine, or on none for the rules."""
+"""The judging stages: recorded responses in, judgements out; on an engine of their own, or on none for the rules."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ import pyarrow as pa
 from udfs.bundles import question_of
 from udfs.engines.base import Engine
 from udfs.judges.base import Judge
+from udfs.judges.reformulation import ReformulationJudge
 from udfs.judges.rules import RulesJudge
-from udfs.records import Judgement, Question, Response
+from udfs.records import Judgement, Question, Response, Span
 from udfs.scheduling import parallel_within, walk_prefix_tree
 from udfs.stages.engine_stage import EnginePlacement, EngineStage
 from udfs.stages.results import RESULTS, Tally, result_row
 from udfs.stages.watch import Watch
+from udfs.views import view_text
 
 Pair = tuple[Question, Response]
 
@@ -43,6 +45,32 @@ class RulesStage:
             ]
             rows.append(result_row(bundle["bundle_id"], bundle["doc_id"], [], judgements, Tally()))
         return pa.Table.from_pylist(rows, schema=RESULTS)
+
+
+class ReformulationStage:
+    """`map_batches` without a model: columns read PLAN and `text`, gives RESULTS."""
+
+    def __init__(self, judge: ReformulationJudge) -> None:
+        self.judge = judge
+
+    def __call__(self, batch: pa.Table) -> pa.Table:
+        rows = []
+        for bundle in batch.to_pylist():
+            judgements = self._judgements(pairs_of(bundle), bundle["text"])
+            rows.append(result_row(bundle["bundle_id"], bundle["doc_id"], [], judgements, Tally()))
+        return pa.Table.from_pylist(rows, schema=RESULTS)
+
+    def _judgements(self, pairs: list[Pair], text: str) -> list[Judgement]:
+        """View by view: what the measures know of a text is computed once, and then for its neighbours there."""
+        views: dict[tuple[Span, ...], list[Pair]] = {}
+        for pair in pairs:
+            views.setdefault(pair[0].redactions, []).append(pair)
+        made: list[Judgement] = []
+        for redactions, of_view in views.items():
+            shown = view_text(text, redactions)
+            for question, response in of_view:
+                made += self.judge.score(response, question, shown)
+        return made
 
 
 class JudgeStage(EngineStage):

@@ -11,6 +11,7 @@ from udfs.records import Span
 from udfs.synthesis.index import DocumentIndex
 from udfs.synthesis.overlap import NEAR_COPY, content, joined_lines, overlap
 from udfs.synthesis.sentences import sentences
+from udfs.synthesis.view_sentences import anew
 from udfs.text import normalize
 from udfs.views import View, merged
 
@@ -42,18 +43,27 @@ def redactions(index: DocumentIndex, evidence: Sequence[Span]) -> tuple[Span, ..
     cuts += index.spans({number for units in targets for number in index.near(units, NEAR_COPY)})
     while True:
         view = View(len(index.text), merged(cuts, len(index.text)))
-        joined = [view.to_document(span) for span in _survivors(view.text(index.text), index, view, targets)]
+        around = [span for span in anew(index, view).sentences if not _compared(index, view, span)]
+        joined = [span for span in around if _near(index, view, span, targets)]
         if not joined:
             return view.redactions
         cuts += joined
 
 
-def surviving(view_text: str, language: str, evidence_texts: Sequence[str]) -> list[Span]:
-    """Sentences of a view that still say what the evidence says: overlap above `NEAR_COPY` with one of its texts, a
-    sentence of one, or all of it. Empty after `redactions` of the same evidence.
+def surviving(index: DocumentIndex, redactions: Sequence[Span], evidence_texts: Sequence[str]) -> list[Span]:
+    """Sentences of a view, in its coordinates, that still say what the evidence says: overlap above `NEAR_COPY` with
+    one of its texts, a sentence of one, or all of it. Empty after `redactions` of the same evidence.
+
+    Raises:
+        ValueError: a redaction does not lie within the document.
     """
-    targets = _targets(evidence_texts, language) | {_all_content(evidence_texts, language)}
-    return [span for span in sentences(view_text, language) if _near(view_text, span, language, targets)]
+    targets = _targets(evidence_texts, index.language) | {_all_content(evidence_texts, index.language)}
+    view = View(len(index.text), merged(redactions, len(index.text)))
+    around = anew(index, view)
+    found = {span for span in around.sentences if _near(index, view, span, targets)}
+    near = {number for units in targets for number in index.near(units, NEAR_COPY)}
+    found.update(index.spans({number for number in near if not around.holds(number)}))
+    return [seen for span in sorted(found) if (seen := view.to_view(span)) is not None]
 
 
 def _targets(texts: Iterable[str], language: str) -> set[Units]:
@@ -92,18 +102,16 @@ def _letters(text: str) -> str:
     return normalize(joined_lines(text)).replace(" ", "")
 
 
-def _near(text: str, span: Span, language: str, targets: Iterable[Units]) -> bool:
-    units = content(text[span.start : span.end], language)
+def _compared(index: DocumentIndex, view: View, span: Span) -> bool:
+    """Whether a sentence of the view is a whole one of the document, so that `redactions` has looked at it already."""
+    seen, touched = view.to_view(span), index.numbers(span)
+    uncut = seen is not None and seen.end - seen.start == span.end - span.start
+    return uncut and len(touched) == 1 and index.sentences[touched[0]] == span
+
+
+def _near(index: DocumentIndex, view: View, span: Span, targets: Iterable[Units]) -> bool:
+    """Whether a sentence of the view, given in document coordinates, says what one of the targets says."""
+    inside = (Span(max(low, span.start), min(high, span.end)) for low, high in view.kept)
+    seen = "".join(index.text[low:high] for low, high in inside if low < high)
+    units = content(seen, index.language)
     return any(overlap(units, target) > NEAR_COPY for target in targets)
-
-
-def _survivors(view_text: str, index: DocumentIndex, view: View, targets: set[Units]) -> list[Span]:
-    """As `surviving`, but sentences that stand whole in the document have been compared already."""
-    known = set(index.sentences)
-    found = []
-    for span in sentences(view_text, index.language):
-        origin = view.to_document(span)
-        whole = origin in known and origin.end - origin.start == span.end - span.start
-        if not whole and _near(view_text, span, index.language, targets):
-            found.append(span)
-    return found

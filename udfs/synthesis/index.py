@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from udfs.measures.answers import tokens as answer_tokens
+from udfs.measures.stems import stem
 from udfs.records import Span
 from udfs.sources.evidence import occurrences
 from udfs.synthesis.overlap import content, joined_lines
@@ -54,8 +56,31 @@ class DocumentIndex:
         """Numbers of the sentences whose overlap coefficient with `units` exceeds `above`, in order."""
         shared = Counter(number for unit in units for number in self._holders.get(unit, ()))
         return sorted(
-            number for number, common in shared.items() if common > above * min(len(units), len(self.contents[number]))
+            number for number, common in shared.items() if common / min(len(units), len(self.contents[number])) > above
         )
+
+    @cached_property
+    def _of_stem(self) -> dict[str, list[str]]:
+        """The units of content by their stem."""
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for unit in self._holders:
+            found[_folded_stem(unit)].append(unit)
+        return dict(found)
+
+    def with_stems(self, stems: frozenset[str]) -> list[int]:
+        """Numbers of the sentences that hold every one of these stems (`said_stems`), in order."""
+        holding = [{number for unit in self._of_stem.get(stem, ()) for number in self._holders[unit]} for stem in stems]
+        return sorted(set.intersection(*holding)) if holding else []
+
+    @cached_property
+    def squashed_text(self) -> str:
+        """The normalised text without spaces."""
+        return self._normalized.text.replace(" ", "")
+
+    @property
+    def normalized_text(self) -> str:
+        """The text as `udfs.text.normalize` has it."""
+        return self._normalized.text
 
     @cached_property
     def _normalized(self) -> Normalized:
@@ -106,6 +131,16 @@ class DocumentIndex:
     def spans(self, numbers: Collection[int]) -> Iterator[Span]:
         """The spans of the sentences of these numbers."""
         return (self.sentences[number] for number in numbers)
+
+
+def said_stems(units: Iterable[str]) -> frozenset[str]:
+    """Units of English content up to inflection, accents, and whether a number is written as a word."""
+    return frozenset(map(_folded_stem, units))
+
+
+def _folded_stem(unit: str) -> str:
+    folded = answer_tokens(unit)
+    return stem(folded[0]) if len(folded) == 1 else unit
 
 
 def _on_borders(text: str, wanted: str) -> Iterator[int]:

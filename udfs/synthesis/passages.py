@@ -9,7 +9,6 @@ from functools import cached_property
 from itertools import chain, zip_longest
 from typing import Final
 
-import bm25s
 import numpy as np
 from numpy.typing import NDArray
 
@@ -67,6 +66,8 @@ class Passages:
         numbers, corpus = self._corpus(ids, merged(redactions, len(self.index.text)))
         if not any(any(passage) for passage in corpus):
             return []
+        import bm25s  # it brings numba, which a process that vLLM spawns off this one must not import
+
         scorer = bm25s.BM25()
         scorer.index((corpus, {"": _OTHER, **ids}), show_progress=False)
         best = [_best(scorer.get_scores_from_ids([ids[token] for token in query]), n) for query in asked if query]

@@ -9,7 +9,9 @@ the recorded ones are.
 - answer_consistency.accuracy: for each judge, by language × kind and by length bucket × kind (FactGuard, Tables 5, 6).
 - response_class.*: shares of incorrect, direct_refusal, reasoned_answer over unanswerable questions (Table 7).
 - <measure>.parse_failure_rate: judgements that could not be read, over all judgements.
-- reformulation.*, turns.mean: of the dialogue itself; `judge` is the detector that decided on turn 2.
+- reformulation.rate, reformulation.rate_couldask, turns.mean: of the dialogue itself; `judge` is the detector that
+  decided on turn 2.
+- reformulation.*, the others: of the new questions (`udfs.tables.reformulations`), with averages as for detection.
 - turns.cut_rate: responses with a turn that ended at the token limit (sampling.max_tokens), not by itself.
 - status.*: shares of the recorded responses' statuses.
 - responses.expected: how many responses the cell was to have (null where no start says), n those recorded.
@@ -18,8 +20,8 @@ the recorded ones are.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -27,51 +29,16 @@ import polars as pl
 from udfs.schema import METRICS, Status
 from udfs.tables.expected import cell_counts
 from udfs.tables.intervals import Estimate, mean_estimate, ratio_estimate, seed_of
-from udfs.tables.observations import CELL, MISLEADING, correctness, verdict_rows
+from udfs.tables.observations import CELL, correctness, verdict_rows
+from udfs.tables.ratios import ALL as ALL
+from udfs.tables.ratios import BY_LANGUAGE, KEY, Ratio, Slice, document_sums
+from udfs.tables.reformulations import is_averaged, reformulation_sums
 
 AVERAGE: Final = "average"
-ALL: Final = "all"
 RESPONSE_CLASSES: Final = ("incorrect", "direct_refusal", "reasoned_answer")
 MEASURES: Final = ("refusal", "answer_consistency", "response_class")
 EXPECTED: Final = "responses.expected"
-KEY: Final = (*CELL, "language", "kind", "length_bucket", "judge", "metric")
 
-
-@dataclass(frozen=True)
-class Ratio:
-    """One metric as a ratio of sums over rows that have `ok` (and what the expressions name)."""
-
-    name: str
-    num: pl.Expr
-    den: pl.Expr
-    rows: pl.Expr
-    """Which ok rows `n` counts."""
-    expected: pl.Expr = field(default_factory=lambda: pl.lit(True))
-    """Which rows should have been there: what coverage divides by, with those not recorded."""
-    ok: pl.Expr = field(default_factory=lambda: pl.col("ok"))
-    proportion: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Slice:
-    """By which columns a metric is split; the others become "all"."""
-
-    language: bool = False
-    kind: Literal["all", "each", "misleading"] = "all"
-    length_bucket: bool = False
-
-    def apply(self, rows: pl.DataFrame) -> pl.DataFrame:
-        kind = {"all": pl.lit(ALL), "each": pl.col("kind"), "misleading": pl.lit(MISLEADING)}[self.kind]
-        if self.kind == "misleading":
-            rows = rows.filter(pl.col("kind").str.starts_with(MISLEADING + "."))
-        return rows.with_columns(
-            language=pl.col("language") if self.language else pl.lit(ALL),
-            kind=kind,
-            length_bucket=pl.col("length_bucket") if self.length_bucket else pl.lit(ALL),
-        )
-
-
-BY_LANGUAGE: Final = (Slice(), Slice(language=True))
 BY_KIND: Final = tuple(
     Slice(language=language, kind=kind, length_bucket=bucket)
     for language, bucket in ((False, False), (True, False), (False, True))
@@ -118,7 +85,13 @@ def metrics(
         planned: `expected.planned_cells`; None: nobody knows, coverage is over recorded rows.
     """
     plan = Plan(cell_counts(rows, planned))
-    sums = pl.concat([*_detection(rows, judgements), *_verdicts(rows, judgements), *_dialogue(rows)])
+    parts = (
+        _detection(rows, judgements),
+        _verdicts(rows, judgements),
+        _dialogue(rows),
+        reformulation_sums(rows, judgements),
+    )
+    sums = pl.concat([frame for part in parts for frame in part])
     found = [*_expected(plan), *_estimates(sums, plan, resamples, seed)]
     names = METRICS.names
     return pl.DataFrame([{"run": run, **row} for row in found], schema=_polars_schema(), orient="row").select(names)
@@ -152,18 +125,18 @@ def _detection(rows: pl.DataFrame, judgements: pl.DataFrame) -> Iterator[pl.Data
         Ratio("detection.false_refusal_rate", ~gold & said, ~gold, ~gold, expected=~gold),
         Ratio("detection.accuracy", gold == said, every, every),
     ):
-        yield from (_sums(judged, ratio, part) for part in BY_LANGUAGE)
+        yield from (document_sums(judged, ratio, part) for part in BY_LANGUAGE)
 
 
 def _verdicts(rows: pl.DataFrame, judgements: pl.DataFrame) -> Iterator[pl.DataFrame]:
     every = pl.lit(True)
     consistent = correctness(rows, judgements, "answer_consistency")
     accuracy = Ratio("answer_consistency.accuracy", pl.col("correct").fill_null(False), every, every)
-    yield from (_sums(consistent, accuracy, part) for part in BY_KIND)
+    yield from (document_sums(consistent, accuracy, part) for part in BY_KIND)
     classed = verdict_rows(rows.filter(~pl.col("answerable")), judgements, "response_class")
     for name in RESPONSE_CLASSES:
         share = Ratio(f"response_class.{name}", (pl.col("verdict") == name).fill_null(False), every, every)
-        yield from (_sums(classed, share, part) for part in BY_LANGUAGE)
+        yield from (document_sums(classed, share, part) for part in BY_LANGUAGE)
     for measure in MEASURES:
         judged = verdict_rows(rows, judgements, measure)
         if measure == "response_class":
@@ -175,7 +148,7 @@ def _verdicts(rows: pl.DataFrame, judgements: pl.DataFrame) -> Iterator[pl.DataF
             pl.col("judged"),
             ok=pl.col("judged"),
         )
-        yield _sums(judged, failed, Slice())
+        yield document_sums(judged, failed, Slice())
 
 
 def _dialogue(rows: pl.DataFrame) -> Iterator[pl.DataFrame]:
@@ -187,34 +160,12 @@ def _dialogue(rows: pl.DataFrame) -> Iterator[pl.DataFrame]:
         Ratio("reformulation.rate_couldask", refused & new_couldask, refused, refused),
         Ratio("turns.mean", pl.col("n_turns"), every, every, proportion=False),
     ):
-        yield _sums(detected, ratio, Slice())
+        yield document_sums(detected, ratio, Slice())
     cut = Ratio("turns.cut_rate", pl.col("cut"), every, every, ok=every)
-    yield _sums(rows.with_columns(judge=pl.lit(ALL)), cut, Slice())
+    yield document_sums(rows.with_columns(judge=pl.lit(ALL)), cut, Slice())
     for status in Status:
         share = Ratio(f"status.{status}", pl.col("status") == status, every, every, ok=every)
-        yield _sums(rows.with_columns(judge=pl.lit(ALL)), share, Slice())
-
-
-def _sums(rows: pl.DataFrame, ratio: Ratio, part: Slice) -> pl.DataFrame:
-    """Per-document sums of one metric in one slicing: KEY, doc_id, num, den, n, ok, expected."""
-
-    def total(expression: pl.Expr, where: pl.Expr) -> pl.Expr:
-        return pl.when(where).then(expression.cast(pl.Float64) * one).otherwise(0.0).sum()
-
-    one = pl.col("one")  # a column: a literal would be summed once and not once a row
-    return (
-        part.apply(rows)
-        .with_columns(metric=pl.lit(ratio.name), one=pl.lit(1.0))
-        .group_by([*KEY, "doc_id"])
-        .agg(
-            num=total(ratio.num, ratio.ok),
-            den=total(ratio.den, ratio.ok),
-            n=total(one, ratio.ok & ratio.rows),
-            ok=total(one, ratio.ok & ratio.expected),
-            expected=total(one, ratio.expected),
-            proportion=pl.lit(ratio.proportion).first(),
-        )
-    )
+        yield document_sums(rows.with_columns(judge=pl.lit(ALL)), share, Slice())
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +179,7 @@ class Part:
 
 
 def _estimates(sums: pl.DataFrame, plan: Plan, resamples: int, seed: int) -> Iterator[dict[str, Any]]:
-    """One row a cell and metric, and the averages over datasets of the detection metrics."""
+    """One row a cell and metric, and the averages over datasets of detection and reformulation."""
     factors = plan.factors
     averaged: dict[tuple[str, ...], dict[str, Part]] = {}
     # Rows over the same documents follow each other, so that they share one matrix of draws.
@@ -248,7 +199,8 @@ def _estimates(sums: pl.DataFrame, plan: Plan, resamples: int, seed: int) -> Ite
         if expected:  # else the dataset has no such question: no row, though its average has to know
             yield cell | _values(estimate, int(total["n"]), total["ok"] / expected)
         unsliced = cell["language"] == cell["kind"] == cell["length_bucket"] == ALL
-        if cell["metric"].startswith("detection.") and unsliced:
+        averages = cell["metric"].startswith("detection.") or is_averaged(cell["metric"])
+        if averages and unsliced:
             rest = tuple(cell[name] for name in KEY if name != "dataset")
             averaged.setdefault(rest, {})[cell["dataset"]] = Part(estimate, total["n"], total["ok"], expected)
     yield from _averages(averaged, plan)

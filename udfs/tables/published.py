@@ -25,6 +25,42 @@ class Published:
 COULDASK_TABLE4: Final = Published(
     "couldask_table4.csv", "CouldAsk, Table 4: F1 of detecting unanswerable questions, by prompt method and dataset"
 )
+COULDASK_TABLE1: Final = Published(
+    "couldask_table1.csv", "CouldAsk, Table 1: strategies of a person who reformulated 100 unanswerable questions"
+)
+COULDASK_TABLE5: Final = Published(
+    "couldask_table5.csv",
+    "CouldAsk, Table 5: success rate of reformulations, by prompt method and dataset; by its code, answerable and an "
+    "entity overlap of at least one half (the text says: more), over all unanswerable questions",
+)
+COULDASK_TABLE6: Final = Published(
+    "couldask_table6.csv",
+    "CouldAsk, Table 6: 100 reformulations of five models that are not answerable, read by people; the four shares sum "
+    "to 104, as printed",
+)
+COULDASK_TABLE9: Final = Published(
+    "couldask_table9.csv",
+    "CouldAsk, Table 9: success rate of the zero-shot prompt beside two methods made to hack it; of which model "
+    "is not said",
+)
+COULDASK_TABLE10: Final = Published(
+    "couldask_table10.csv", "CouldAsk, Table 10: what the success rates of Table 9 are made of"
+)
+COULDASK_TABLE13: Final = Published(
+    "couldask_table13.csv",
+    "CouldAsk, Table 13: answerability and entity overlap of reformulations, by prompt method and dataset, over all "
+    "unanswerable questions",
+)
+COULDASK_TABLE14: Final = Published(
+    "couldask_table14.csv",
+    "CouldAsk, Table 14: cosine similarity of the two questions' embeddings (text-embedding-3-large), by prompt method "
+    "and dataset, over all unanswerable questions",
+)
+COULDASK_TABLE15: Final = Published(
+    "couldask_table15.csv",
+    "CouldAsk, Table 15: edit distance in words, by prompt method and dataset, over all unanswerable questions; those "
+    "that were not detected count 0",
+)
 FACTGUARD_TABLE5: Final = Published(
     "factguard_table5.csv", "FactGuard, Table 5: answer consistency by language and kind, FactGuard-Bench test set"
 )

@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.udfs.agents.world import FACTS
+from udfs.agents.agreement import same_answer
 from udfs.agents.checks import (
     answer_objections,
     instruction,
     is_question,
     question_objections,
-    same_answer,
     tells,
 )
 from udfs.agents.rewriting import stated

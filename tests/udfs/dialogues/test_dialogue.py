@@ -9,6 +9,8 @@ import pytest
 from tests.udfs.dialogues.fake_engine import FakeEngine, a_question
 from udfs.dialogues.dialogue import DETECTORS, READING_VERSION, DialogueSpec, converse, expected_response_id
 from udfs.engines.base import Completion, EngineDead, Filtered, OverLength, ProviderError, Sampling
+from udfs.engines.config import ScriptedModel
+from udfs.engines.scripted import ScriptedEngine
 from udfs.errors import UserError
 from udfs.records import Response, Span, row_of
 from udfs.schema import RESPONSES, Status
@@ -133,7 +135,7 @@ async def test_dialogue_observe_sees_every_completion_and_on_prefill_is_called_o
 
 
 @pytest.mark.parametrize("layout", ["document_first", "paper"])
-@pytest.mark.parametrize("method", ["zs", "zs_cot", "fs", "fs_cot"])
+@pytest.mark.parametrize("method", ["zs", "zs_cot", "fs", "fs_cot", "explicit", "rule_based"])
 @pytest.mark.parametrize("language", ["en", "zh"])
 async def test_dialogue_row_fits_the_responses_schema(method: str, layout: str, language: str) -> None:
     engine = FakeEngine({"answer": ["不知道。" if language == "zh" else REFUSAL], "reformulate": ["新问题：谁？"]})
@@ -150,6 +152,28 @@ async def test_dialogue_shows_the_view_that_it_is_given() -> None:
     shown = view_text(DOCUMENT, [Span(0, 19)])
     await converse(engine, DialogueSpec("zs"), shown, a_question(), response_id="r", run="t")
     assert "Harlow Rowers won" not in engine.prompts[0].messages[0]["content"]
+
+
+@pytest.mark.parametrize("layout", ["document_first", "paper"])
+async def test_dialogue_rule_based_turn_2_is_told_a_sentence_of_the_view_alone(layout: str) -> None:
+    engine = FakeEngine({"answer": [REFUSAL], "reformulate": [f"New question: {NEW}"]})
+    text = "The Tannet crew lost its cox. A crew of Tannet won. Harlow has none."
+    shown = view_text(text, [Span(0, 30)])
+    spec = DialogueSpec("rule_based", layout)
+    response = await converse(engine, spec, shown, a_question(), response_id="r", run="t")
+    asked = engine.prompts[1].messages[-1]["content"]
+    assert "\nA crew of Tannet won.\n" in asked
+    assert "lost its cox" not in asked
+    assert (response.status, response.reformulation, response.method) == (Status.OK, NEW, "rule_based")
+
+
+@pytest.mark.parametrize("method", ["explicit", "rule_based"])
+async def test_dialogue_baselines_on_the_scripted_engine_end_as_any_other_method(method: str) -> None:
+    engine = ScriptedEngine(ScriptedModel(name="s", detection=1.0, reformulation=1.0))
+    question = dataclasses.replace(a_question(), gold_reformulation=NEW)
+    response = await converse(engine, DialogueSpec(method), DOCUMENT, question, response_id="r", run="t")
+    assert (response.status, response.refused, response.reformulation) == (Status.OK, True, NEW)
+    assert [turn.purpose for turn in response.turns] == ["answer", "reformulate"]
 
 
 def test_dialogue_spec_unknown_names_raise_with_the_allowed_ones() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -102,6 +103,21 @@ def test_references_count_those_without_by_reason() -> None:
     found, without = references(questions)
     assert list(found.values()) == ["1902", "It does not say."]
     assert without == {LeftOut.NO_ANSWER: 1, LeftOut.NO_REFERENCE: 1}
+
+
+def test_references_of_questions_that_forbid_training_are_left_out_and_told_with_their_canary() -> None:
+    marked = json.dumps({"file": "a.csv", "row": 1, "id": "1", "extra": {"canary": "canary GUID 12-34"}})
+    questions = [
+        make_question(A, 0, answers=("1902",)),
+        make_question(A, 1, answers=("1902",), provenance=marked),
+        make_question(A, 2, answerable=False, reference_response="It does not say.", provenance=marked),
+    ]
+    found, without = references(questions)
+    assert list(found) == [questions[0].question_id]
+    assert without == {LeftOut.NO_TRAINING: 2}
+    (notice,) = benchmark_notices(planned([A], questions))
+    assert "2 questions of dataset a must never be trained on" in notice
+    assert "canary GUID 12-34" in notice
 
 
 def test_training_notices_say_what_to_do() -> None:

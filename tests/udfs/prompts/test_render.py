@@ -25,8 +25,8 @@ def text_of(messages: tuple[object, ...]) -> str:
     return "\n".join(message["content"] for message in messages if isinstance(message, dict))
 
 
-def test_render_methods_are_the_four_of_the_paper() -> None:
-    assert METHODS == ("zs", "zs_cot", "fs", "fs_cot")
+def test_render_methods_are_the_four_of_the_paper_and_its_two_baselines() -> None:
+    assert METHODS == ("explicit", "rule_based", "zs", "zs_cot", "fs", "fs_cot")
 
 
 @pytest.mark.parametrize(("method", "layout", "language"), ALL)
@@ -34,7 +34,7 @@ def test_render_document_and_question_are_inserted_verbatim(method: str, layout:
     asked = build_answer(method, layout, language, DOCUMENT, QUESTION)
     assert text_of(asked).count(DOCUMENT) == 1
     assert asked[-1]["content"].endswith(QUESTION)
-    turn_2 = build_reformulate(method, layout, language, asked, "{{ no }} {% if %}", QUESTION)
+    turn_2 = build_reformulate(method, layout, language, asked, "{{ no }} {% if %}", QUESTION, DOCUMENT)
     assert turn_2[-2] == {"role": "assistant", "content": "{{ no }} {% if %}"}
     assert turn_2[-1]["content"].endswith(QUESTION)
 
@@ -44,7 +44,7 @@ def test_render_document_first_prompts_share_everything_up_to_the_documents_end(
     block = library().document_block(language, DOCUMENT)
     prompts = [build_answer(method, "document_first", language, DOCUMENT, QUESTION) for method in METHODS]
     prompts += [
-        build_reformulate(method, "document_first", language, prompt, "No.", QUESTION)
+        build_reformulate(method, "document_first", language, prompt, "No.", QUESTION, DOCUMENT)
         for method, prompt in zip(METHODS, prompts, strict=True)
     ]
     for answerable in (True, False):
@@ -58,7 +58,7 @@ def test_render_document_first_prompts_share_everything_up_to_the_documents_end(
 def test_render_document_first_turn_2_goes_on_from_turn_1(method: str, language: str) -> None:
     asked = build_answer(method, "document_first", language, DOCUMENT, QUESTION)
     assert len(asked) == 1
-    assert build_reformulate(method, "document_first", language, asked, "No.", QUESTION)[:1] == asked
+    assert build_reformulate(method, "document_first", language, asked, "No.", QUESTION, DOCUMENT)[:1] == asked
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -82,7 +82,7 @@ def test_render_paper_layout_has_eight_examples_before_turn_1_and_four_dialogues
 ) -> None:
     asked = build_answer(method, "paper", language, DOCUMENT, QUESTION)
     assert [message["role"] for message in asked] == ["user", "assistant"] * 8 + ["user"]
-    turn_2 = build_reformulate(method, "paper", language, asked, "No.", QUESTION)
+    turn_2 = build_reformulate(method, "paper", language, asked, "No.", QUESTION, DOCUMENT)
     assert [message["role"] for message in turn_2] == ["user", "assistant"] * 8 + ["user", "assistant", "user"]
     assert turn_2[-3] == asked[-1]
 
@@ -163,12 +163,12 @@ def test_hash_changes_with_the_files_that_the_dialogue_uses_and_no_others(
 
 def test_library_method_dropped_in_as_files_is_found(copied: Path) -> None:
     for language in LANGUAGES:
-        shutil.copytree(copied / language / "zs", copied / language / "explicit")
-        (copied / language / "explicit" / "reformulate.j2").write_text("Keep every name.", encoding="utf-8")
+        shutil.copytree(copied / language / "zs", copied / language / "mine")
+        (copied / language / "mine" / "reformulate.j2").write_text("Keep every name.", encoding="utf-8")
     prompts = PromptLibrary(copied)
-    assert "explicit" in prompts.methods
-    asked = build_answer("explicit", "document_first", "en", "d", "q", prompts)
-    turn_2 = build_reformulate("explicit", "document_first", "en", asked, "No.", "q", prompts)
+    assert "mine" in prompts.methods
+    asked = build_answer("mine", "document_first", "en", "d", "q", prompts)
+    turn_2 = build_reformulate("mine", "document_first", "en", asked, "No.", "q", "d", prompts)
     assert turn_2[-1]["content"].startswith("Keep every name.")
 
 

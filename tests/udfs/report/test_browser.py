@@ -11,7 +11,8 @@ import pytest
 
 from jobs.config import StorageConfig
 from jobs.report import ReportConfig, report
-from tests.udfs.report.bench import EN_FACT, ZH_FACT, small_run
+from tests.udfs.report.bench import EN_FACT, HOSTILE, ZH_FACT, small_run
+from tests.udfs.report.reformulation_bench import EN_ANSWER, EN_ASKED, EN_NEW, ZH_ANSWER, ZH_NEW, reformulation_run
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 pytestmark = [
@@ -24,6 +25,14 @@ pytestmark = [
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("root")
     small_run(documents=8, characters=60_000, model="scripted").write(str(root))
+    report(ReportConfig(StorageConfig(str(root)), None, (), (), False, 1000, 0, 5000, 300))
+    return root / "reports" / "main"
+
+
+@pytest.fixture(scope="module")
+def reformulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("reformulated")
+    reformulation_run().write(str(root))
     report(ReportConfig(StorageConfig(str(root)), None, (), (), False, 1000, 0, 5000, 300))
     return root / "reports" / "main"
 
@@ -162,3 +171,36 @@ def test_response_that_was_lost_shows_its_status(browser: Any, pages: Path) -> N
     open_viewer(browser, pages, "status=over_length")
     assert "over_length" in browser.find_element("css selector", ".chips").text
     assert "Not judged" in browser.find_element("id", "detail").text
+
+
+@pytest.mark.parametrize(
+    ("language", "removed", "added", "new", "answer"),
+    [("en", "Upper", "Lower", EN_NEW, EN_ANSWER), ("zh", "拆除", "建成", ZH_NEW, ZH_ANSWER)],
+)
+def test_explorer_shows_both_questions_what_changed_and_where_the_answer_stands(
+    browser: Any, reformulated: Path, language: str, removed: str, added: str, new: str, answer: str
+) -> None:
+    open_viewer(browser, reformulated, f"language={language}&success=success")
+    text = "return document.querySelector('{}').textContent"
+    assert until(browser, text.format(".explorer .sides del")) == removed
+    assert browser.execute_script(text.format(".explorer .sides ins")) == added
+    assert browser.execute_script(text.format(".explorer .new")) == new
+    assert "answerable" in browser.find_element("css selector", ".explorer").text
+    in_document = "return document.querySelector('#document mark.answering')?.textContent"
+    assert answer in browser.execute_script(in_document)
+    press(browser, "d")
+    assert until(browser, "return document.getElementById('document').textContent.length > 4000")
+    assert browser.execute_script(in_document).endswith(answer)
+    browser.find_element("id", "answering").click()
+    assert answer in browser.execute_script("return document.querySelector('#document .here').textContent")
+    assert not browser.get_log("browser")
+
+
+def test_explorer_hostile_new_question_and_reason_stay_text(browser: Any, reformulated: Path) -> None:
+    open_viewer(browser, reformulated, "success=failed&method=fs_cot&category=irrelevant&language=en")
+    shown = until(browser, "return document.querySelector('.explorer .new')?.textContent")
+    assert shown == f"{HOSTILE} {EN_ASKED}"
+    assert "onerror" in browser.find_element("css selector", ".explorer .line div.meta").text
+    assert browser.execute_script("return window.harmed ?? null") is None
+    assert browser.execute_script("return document.images.length") == 0
+    assert not browser.get_log("browser")

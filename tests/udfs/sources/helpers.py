@@ -45,11 +45,13 @@ def take(
     defaults: Defaults | None = None,
     columns: dict[str, str] | None = None,
     labels: dict[str, tuple[str, ...]] | None = None,
+    documents: Path | str | None = None,
 ) -> Taken:
-    """Everything that `source` makes of `path`."""
+    """Everything that `source` makes of `path` (and of `documents`, for a source that has them apart)."""
     taken = Taken()
     intake = Intake("bench", defaults or Defaults(), EstimatedTokens(), keep_repeats)
-    options = SourceOptions(None if path is None else str(path), columns or {}, labels or {})
+    apart = None if documents is None else str(documents)
+    options = SourceOptions(None if path is None else str(path), columns or {}, labels or {}, apart)
     sorts: dict[type, list[Any]] = {
         Document: taken.documents,
         Question: taken.questions,

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tests.factories import make_document, make_question
+from tests.factories import make_document, make_question, make_response
 from udfs.bundles import PLAN, Place, bundle_row
 from udfs.dialogues.dialogue import DialogueSpec, expected_response_id
 from udfs.engines.base import Completion
@@ -17,12 +17,13 @@ from udfs.engines.config import ScriptedModel, model_config
 from udfs.engines.scripted import ScriptedEngine
 from udfs.errors import RunFailed
 from udfs.judges.llm import LlmJudge
+from udfs.judges.reformulation import GIVES, ReformulationJudge
 from udfs.judges.rules import RulesJudge
-from udfs.records import Question, row_of
+from udfs.records import Question, Span, row_of
 from udfs.stages import engine_stage
 from udfs.stages.engine_stage import EnginePlacement
 from udfs.stages.evaluate import EvaluateStage
-from udfs.stages.judge import JudgeStage, RulesStage
+from udfs.stages.judge import JudgeStage, ReformulationStage, RulesStage
 from udfs.stages.results import RESULTS
 from udfs.stages.watch import Flight
 
@@ -141,6 +142,37 @@ async def test_rules_stage_judges_without_text_or_engine() -> None:
     }  # fmt: skip
     assert len(result["judgements"]) == 8 * 3 + 4
     assert result["calls"] == 0
+
+
+async def test_reformulation_stage_judges_new_questions_alone() -> None:
+    items = await recorded()
+    results = ReformulationStage(ReformulationJudge())(block(items, make_document().text))
+    assert results.schema.equals(RESULTS)
+    (result,) = results.to_pylist()
+    two_turns = {r["response_id"] for item in items for r in map(json.loads, item["responses"]) if len(r["turns"]) == 2}
+    assert len(two_turns) == 4, "the two unanswerable questions, by both methods"
+    assert {judgement["response_id"] for judgement in result["judgements"]} == two_turns
+    assert len(result["judgements"]) == 4 * len(GIVES)
+    assert result["calls"] == 0
+
+
+def test_reformulation_stage_judges_each_question_by_its_own_view() -> None:
+    document = make_document("The bridge opened in 1902. The ferry sank in 1910.")
+    asked_for = [
+        make_question(document, number, answerable=False, question="When did the tower open?", redactions=redactions)
+        for number, redactions in enumerate([(), (Span(0, 26),), ()])
+    ]
+    items = []
+    for question in asked_for:
+        row = row_of(make_response(question, refused=True, reformulation="When did the bridge open?"))
+        items.append({**row_of(question), "asks": [], "responses": [json.dumps(row, default=str)]})
+    (result,) = ReformulationStage(ReformulationJudge())(block(items, document.text)).to_pylist()
+    verdicts = {
+        judgement["question_id"]: judgement["verdict"]
+        for judgement in result["judgements"]
+        if (judgement["judge"], judgement["measure"]) == ("rules", "reformulation_answerable")
+    }
+    assert [verdicts[question.question_id] for question in asked_for] == ["answerable", "unanswerable", "answerable"]
 
 
 async def test_judge_stage_judges_recorded_responses() -> None:

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import random
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,12 +14,23 @@ from udfs.synthesis.index import DocumentIndex
 from udfs.synthesis.overlap import NEAR_COPY, content, overlap
 from udfs.synthesis.passages import Passages
 from udfs.synthesis.sentences import sentences
+from udfs.synthesis.view_sentences import REACH, anew
 from udfs.text import normalize
-from udfs.views import merged, view_text
+from udfs.views import View, merged, view_text
 
 
 def span_of(text: str, quote: str) -> Span:
     return Span(text.index(quote), text.index(quote) + len(quote))
+
+
+def surviving_read_anew(index: DocumentIndex, cuts: Sequence[Span], quotes: Sequence[str]) -> list[Span]:
+    """What `surviving` finds, by reading the whole view."""
+    seen, language = view_text(index.text, cuts), index.language
+    parts = [quote[start:end] for quote in quotes for start, end in sentences(quote, language)]
+    targets = [content(quote, language) for quote in [*quotes, *parts]]
+    targets.append(frozenset[str]().union(*targets))
+    found = sentences(seen, language)
+    return [x for x in found if any(overlap(content(seen[x.start : x.end], language), t) > NEAR_COPY for t in targets)]
 
 
 def view(text: str, language: str, *quotes: str) -> str:
@@ -29,12 +43,13 @@ def test_redactions_leave_nothing_surviving(case: tuple[str, str], data: st.Data
     language, text = case
     edge = st.integers(0, len(text))
     evidence = [Span(*sorted((data.draw(edge), data.draw(edge)))) for _ in range(data.draw(st.integers(1, 3)))]
-    cut = redactions(DocumentIndex(text, language), evidence)
+    index = DocumentIndex(text, language)
+    cut = redactions(index, evidence)
     assert cut == merged(cut, len(text))
     assert all(any(c.start <= e.start and e.end <= c.end for c in cut) for e in evidence if e.start < e.end)
     seen = view_text(text, cut)
     quotes = [text[start:end] for start, end in evidence]
-    assert surviving(seen, language, quotes) == []
+    assert surviving(index, cut, quotes) == surviving_read_anew(index, cut, quotes) == []
     whole = frozenset[str]().union(*(content(quote, language) for quote in quotes))
     for start, end in sentences(seen, language):
         assert overlap(content(seen[start:end], language), whole) <= NEAR_COPY
@@ -80,8 +95,8 @@ def test_redactions_sentence_made_by_a_cut_goes_too() -> None:
     text = "It began with the keeper, e.g. Ash lit nine lamps. The keeper Ash lit nine lamps. Rain fell."
     index = DocumentIndex(text, "en")
     for evidence in index.sentences:
-        seen = view_text(text, redactions(index, [evidence]))
-        assert surviving(seen, "en", [text[evidence.start : evidence.end]]) == []
+        cut = redactions(index, [evidence])
+        assert surviving_read_anew(index, cut, [text[evidence.start : evidence.end]]) == []
 
 
 def test_redactions_several_quotations_are_also_one_evidence() -> None:
@@ -96,9 +111,60 @@ def test_redactions_evidence_outside_the_document_raises() -> None:
 
 def test_surviving_finds_what_was_not_cut() -> None:
     text = "Ash lit nine lamps. Rain fell. At dusk Ash lit his nine lamps."
-    found = surviving(text, "en", ["Ash lit nine lamps."])
+    index = DocumentIndex(text, "en")
+    found = surviving(index, (), ["Ash lit nine lamps."])
     assert [text[start:end] for start, end in found] == ["Ash lit nine lamps.", "At dusk Ash lit his nine lamps."]
-    assert surviving(text, "en", ["Snow melted."]) == []
+    assert surviving(index, (), ["Snow melted."]) == []
+    rain = span_of(text, "Rain fell. ")
+    left = view_text(text, [rain])
+    found = surviving(index, [rain], ["Ash lit nine lamps."])
+    assert [left[start:end] for start, end in found] == ["Ash lit nine lamps.", "At dusk Ash lit his nine lamps."]
+
+
+@settings(deadline=None)
+@given(TEXTS, st.data())
+def test_surviving_is_what_reading_the_whole_view_finds(case: tuple[str, str], data: st.DataObject) -> None:
+    language, text = case
+    index = DocumentIndex(text, language)
+    edge = st.integers(0, len(text))
+    spans = st.lists(st.tuples(edge, edge).map(lambda pair: Span(*sorted(pair))), max_size=4)
+    cuts, quotes = data.draw(spans), [text[start:end] for start, end in data.draw(spans)]
+    assert surviving(index, cuts, quotes) == surviving_read_anew(index, cuts, quotes)
+
+
+@settings(deadline=None)
+@given(TEXTS, st.data())
+def test_view_sentences_around_cuts_are_those_of_the_whole_view(case: tuple[str, str], data: st.DataObject) -> None:
+    language, text = case
+    index = DocumentIndex(text * 3, language)
+    edge = st.integers(0, len(index.text))
+    cuts = data.draw(st.lists(st.tuples(edge, edge).map(lambda pair: Span(*sorted(pair))), max_size=3))
+    assert view_sentences(index, cuts, data.draw(st.integers(0, 100))) == sentences(
+        view_text(index.text, cuts), language
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["zh_book_shuihu.txt", "en_law_usc_title_17.txt", "en_law_brown_v_plata.txt", "zh_law_civil_code.md"]
+)
+def test_view_sentences_around_cuts_of_a_real_document_are_those_of_the_whole_view(name: str) -> None:
+    whole = real_index(name)
+    index = DocumentIndex(whole.text[:150_000], whole.language)
+    draw = random.Random(name)
+    for _ in range(5):
+        cuts = merged((draw.choice(index.sentences) for _ in range(4)), len(index.text))
+        seen = sentences(view_text(index.text, cuts), index.language)
+        for reach in (0, 100, REACH):
+            assert view_sentences(index, cuts, reach) == seen
+
+
+def view_sentences(index: DocumentIndex, cuts: Sequence[Span], reach: int) -> list[Span]:
+    """The sentences of a view: those around its cuts, and the document's beside them."""
+    shown = View(len(index.text), merged(cuts, len(index.text)))
+    around = anew(index, shown, reach)
+    others = (span for number, span in enumerate(index.sentences) if not around.holds(number))
+    spans = sorted([*around.sentences, *others])
+    return [seen for span in spans if (seen := shown.to_view(span)) is not None]
 
 
 def test_redactions_of_a_real_law_take_every_copy_of_a_duplicated_sentence() -> None:
@@ -114,7 +180,7 @@ def test_redactions_of_a_real_law_take_every_copy_of_a_duplicated_sentence() -> 
         assert all(any(c.start <= copy.start and copy.end <= c.end for c in cut) for copy in copies)
         seen = view_text(text, cut)
         assert text[copies[0].start : copies[0].end] not in seen
-        assert surviving(seen, "zh", [text[copies[-1].start : copies[-1].end]]) == []
+        assert surviving(index, cut, [text[copies[-1].start : copies[-1].end]]) == []
 
 
 @pytest.mark.parametrize(
@@ -149,7 +215,7 @@ def test_redactions_of_a_real_opinion_leave_its_paraphrase_which_retrieval_finds
     told_again = index.whole_sentences(span_of(text, paraphrase))
     assert told_again.end < text.index("announced the judgment of the Court") < told.start  # syllabus, then opinion
     cut = redactions(index, [told])
-    assert surviving(view_text(text, cut), "en", [text[told.start : told.end]]) == []
+    assert surviving(index, cut, [text[told.start : told.end]]) == []
     assert not any(max(c.start, told_again.start) < min(c.end, told_again.end) for c in cut)
     top = Passages(index, 120).top([question, f"{question} {answer}"], 5, cut)[:5]
     assert any(passage.start <= told_again.start and told_again.end <= passage.end for passage in top)

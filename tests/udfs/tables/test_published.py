@@ -3,9 +3,18 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from udfs.measures.categories import ErrorCategory, Strategy
 from udfs.schema import LENGTH_BUCKETS
 from udfs.tables.published import (
+    COULDASK_TABLE1,
     COULDASK_TABLE4,
+    COULDASK_TABLE5,
+    COULDASK_TABLE6,
+    COULDASK_TABLE9,
+    COULDASK_TABLE10,
+    COULDASK_TABLE13,
+    COULDASK_TABLE14,
+    COULDASK_TABLE15,
     FACTGUARD_FIGURE2,
     FACTGUARD_TABLE3,
     FACTGUARD_TABLE4,
@@ -117,3 +126,101 @@ def test_factguard_losses_are_those_that_the_text_says() -> None:
         ("QA generation", 6),
         ("negatives and review", 21),
     ]
+
+
+CALLED_BY_MODEL_AND_METHOD = [COULDASK_TABLE5, COULDASK_TABLE13, COULDASK_TABLE14, COULDASK_TABLE15]
+
+
+@pytest.mark.parametrize("table", CALLED_BY_MODEL_AND_METHOD, ids=lambda table: table.file)
+def test_couldask_reformulation_tables_have_the_models_and_methods_of_table4_in_order(table: Published) -> None:
+    wanted = published(COULDASK_TABLE4).select("model", "method").rows()
+    frame = published(table)
+    parts = frame.partition_by("measure") if "measure" in frame.columns else [frame]
+    assert all(part.select("model", "method").rows() == wanted for part in parts)
+
+
+def is_count(value: float, dataset: str) -> bool:
+    """Whether a percentage printed with two digits, rounded, is a whole number of the unanswerable questions."""
+    gold = UNANSWERABLE[dataset]
+    return abs(100 * round(value * gold / 100) / gold - value) <= 0.005 + 1e-9
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+def test_couldask_success_and_answerability_cells_are_whole_counts_of_unanswerable_questions(dataset: str) -> None:
+    answerability = published(COULDASK_TABLE13).filter(pl.col("measure") == "answerability")
+    for frame in (published(COULDASK_TABLE5), answerability):
+        assert frame.height == 20
+        assert [value for value in frame[dataset] if not is_count(value, dataset)] == []
+
+
+def test_couldask_success_never_exceeds_answerability() -> None:
+    answerable = published(COULDASK_TABLE13).filter(pl.col("measure") == "answerability")
+    for dataset in DATASETS:
+        assert (published(COULDASK_TABLE5)[dataset] <= answerable[dataset]).all()
+
+
+@pytest.mark.parametrize("table", CALLED_BY_MODEL_AND_METHOD, ids=lambda table: table.file)
+def test_couldask_reformulation_averages_agree_with_their_cells(table: Published) -> None:
+    """A dash counts 0 in the paper's average; a few averages are one hundredth too high."""
+    frame = published(table).with_columns(mean=pl.sum_horizontal(DATASETS) / 6)
+    assert ((frame["mean"] - frame["Average"]).abs() <= 0.0100001).all()
+
+
+def test_couldask_table15_dash_is_null_and_noted() -> None:
+    frame = published(COULDASK_TABLE15)
+    (without,) = frame.filter(pl.col("BBC").is_null()).to_dicts()
+    assert (without["model"], without["method"]) == ("GPT-3.5", "FS")
+    assert "a dash" in without["note"]
+    assert frame.select(DATASETS).null_count().sum_horizontal().item() == 1
+
+
+def off_cells(table: Published) -> dict[str, list[str]]:
+    """By method: datasets whose cell is no rounded count, and `Average` where that is not the mean of the cells."""
+    frame = published(table)
+    if "measure" in frame.columns:
+        frame = frame.filter(pl.col("measure") == "answerability")
+    return {
+        row["method"]: [name for name in DATASETS if not is_count(row[name], name)]
+        + (["Average"] if abs(sum(row[name] for name in DATASETS) / 6 - row["Average"]) > 0.01 else [])
+        for row in frame.iter_rows(named=True)
+    }
+
+
+def test_couldask_tables_9_and_10_keep_the_slips_of_the_print_and_name_them() -> None:
+    assert off_cells(COULDASK_TABLE9) == {
+        "Prompting": [],
+        "Explicit Prompting": ["SQuADv2", "BanditQA", "Reddit", "Yelp", "Average"],
+        "Rule-based": ["SQuADv2", "Yelp"],
+    }
+    assert off_cells(COULDASK_TABLE10) == {"Prompting": ["BanditQA", "Average"], "Rule-based": ["Reddit"]}
+    hacks = {row["method"]: row for row in published(COULDASK_TABLE9).iter_rows(named=True)}
+    assert hacks["Explicit Prompting"]["Average"] == 11.00
+    assert all(words in hacks["Explicit Prompting"]["note"] for words in ("11.00", "11.29", "cut"))
+    assert all(words in hacks["Rule-based"]["note"] for words in ("4.50", "3.90"))
+    first = published(COULDASK_TABLE10).row(0, named=True)
+    assert (first["BanditQA"], first["Average"]) == (36.84, 36.58)
+    assert all(words in first["note"] for words in ("36.58", "38.87", "BanditQA", "23.10"))
+    # The cell that the note proposes is a count, and the printed average is then that of the row.
+    assert is_count(23.10, "BanditQA")
+    assert sum(first[name] for name in DATASETS if name != "BanditQA") + 23.10 == pytest.approx(6 * 36.58, abs=0.03)
+
+
+@pytest.mark.parametrize("table", [COULDASK_TABLE9, COULDASK_TABLE10])
+def test_couldask_rows_without_a_slip_have_no_note(table: Published) -> None:
+    off = off_cells(table)
+    for row in published(table).iter_rows(named=True):
+        slips = off[row["method"]] if row.get("measure", "answerability") == "answerability" else []
+        assert bool(row["note"]) == bool(slips)
+
+
+def test_couldask_table6_shares_sum_to_104_and_its_source_says_so() -> None:
+    frame = published(COULDASK_TABLE6)
+    assert frame["category"].to_list() == [category.value for category in ErrorCategory]
+    assert frame["share"].sum() == 104
+    assert "104" in COULDASK_TABLE6.source
+
+
+def test_couldask_table1_shares_of_the_four_strategies_sum_to_a_hundred() -> None:
+    frame = published(COULDASK_TABLE1)
+    assert frame["strategy"].to_list() == [strategy.value for strategy in Strategy]
+    assert frame["share"].sum() == 100

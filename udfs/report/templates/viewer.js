@@ -1,8 +1,9 @@
 "use strict";
 // Everything from the data goes into the page as text nodes, never as markup.
 const askable = (() => {
-  const FILTERS = ["model", "method", "layout", "dataset", "language", "kind", "gold", "status", "verdict", "said"];
-  const LABELS = { said: "reply" };
+  const FILTERS = ["model", "method", "layout", "dataset", "language", "kind", "gold", "status", "verdict", "said", "success", "category"];
+  const LABELS = { said: "reply", success: "new question", category: "its error" };
+  const SPACED = ["category"];  // whose values are shown with spaces
   const ITEM = 64, KEPT = 6;
   const $ = (id) => document.getElementById(id);
   let index = null, matches = [], place = -1, whole = false;
@@ -122,10 +123,15 @@ const askable = (() => {
         make("div", { class: "q", lang: name("language", row) },
           make("span", { class: "dot " + name("verdict", row), title: name("verdict", row) }), index.questions[index.rows.question[row]]),
         make("div", { class: "m", lang: name("language", row) }, index.rows.answer[row].slice(0, 120) || name("status", row)),
-        make("div", { class: "m" }, [name("model", row), name("method", row), name("said", row)].join(" · "))));
+        make("div", { class: "m" }, [name("model", row), name("method", row), name("said", row), outcome(row)].filter(Boolean).join(" · "))));
     }
     $("items").style.transform = "translateY(" + first * ITEM + "px)";
     $("items").replaceChildren(...items);
+  }
+
+  function outcome(row) {
+    const told = name("success", row);
+    return told === "success" || told === "failed" ? "new question: " + told : "";
   }
 
   function keepInSight() {
@@ -154,8 +160,8 @@ const askable = (() => {
     const detail = $("detail");
     detail.replaceChildren(
       make("h2", { lang: name("language", row) }, index.questions[index.rows.question[row]]),
-      chips(row), ...gold(row, question), ...turns(row, response), ...verdicts(row, response),
-      ...siblings(row), ...documentPart(row, question));
+      chips(row), ...gold(row, question), ...turns(row, response), ...explorer(row, response), ...verdicts(row, response),
+      ...siblings(row), ...documentPart(row, marked(question, response.answering)));
     detail.scrollTop = 0;
   }
 
@@ -195,9 +201,51 @@ const askable = (() => {
     if (response.error) nodes.push(make("p", { class: "chip error" }, response.error));
     const first = response.turns.length ? response.turns[0].text.trim() : "";
     const answer = (response.answer || "").trim() === first ? "" : response.answer;
-    nodes.push(...pairs([["answer as read", answer], ["new question", response.reformulation],
-      ["by CouldAsk's cut", response.reformulation_couldask]], name("language", row)));
+    nodes.push(...pairs([["answer as read", answer]], name("language", row)));
     return nodes;
+  }
+
+  // ---- the new question beside the original: what changed, what was kept, what the judges say
+  function explorer(row, response) {
+    const told = response.explorer, language = name("language", row);
+    if (!told) return [];
+    const none = make("span", { class: "muted" }, "No new question could be cut out of the reply.");
+    const card = make("div", { class: "card explorer" },
+      make("div", { class: "sides" },
+        make("div", {}, make("div", { class: "side" }, "original question"), make("div", { class: "text", lang: language }, ...told.original.map(change))),
+        make("div", {}, make("div", { class: "side" }, "new question"), make("div", { class: "text new", lang: language }, ...(told.new ? told.new.map(change) : [none])))));
+    if (told.couldask) card.append(line("by CouldAsk's cut", make("span", { class: "text", lang: language }, ...told.couldask.map(change))));
+    if (told.entities.length) {
+      const chips = told.entities.map(([text, kept]) => make("span", { lang: language, class: "chip" + (kept === null ? "" : kept ? " yes" : " no"),
+        title: kept === null ? "" : kept ? "the new question keeps it" : "not in the new question" }, (kept === null ? "" : kept ? "✓ " : "✗ ") + text));
+      card.append(line("entities" + (told.given ? "" : " (by rule)"), ...chips));
+    }
+    for (const judge of told.judges) {
+      const why = judge.why.map((text) => make("div", { class: "meta", lang: language }, text));
+      card.append(line("judge " + judge.judge, ...judge.chips.map(([text, tone]) => make("span", { class: "chip " + tone }, text)), ...why));
+    }
+    if (response.answering) {
+      const there = make("button", { type: "button", id: "answering", click: () => toAnswer() }, "show it in the document");
+      card.append(line("answered by", make("span", { class: "text quote", lang: language }, response.answering.text),
+        make("span", { class: "meta" }, "says judge " + response.answering.judge), there));
+    }
+    return [make("h3", {}, "New question"), card];
+  }
+
+  function line(label, ...parts) {
+    return make("div", { class: "line" }, make("span", { class: "side" }, label), make("div", { class: "chips" }, ...parts));
+  }
+
+  function change([mark, text]) {
+    if (mark === "removed") return make("del", { title: "not in the new question" }, text);
+    if (mark === "added") return make("ins", { title: "not in the original question" }, text);
+    return document.createTextNode(text);
+  }
+
+  function toAnswer() {
+    const marks = [...document.querySelectorAll("#document > mark, #document > del")];
+    const found = marks.find((mark) => mark.matches(".answering") || mark.querySelector(".answering"));
+    if (found) here(found, marks);
   }
 
   function verdicts(row, response) {
@@ -234,10 +282,18 @@ const askable = (() => {
 
   // ---- the document: excerpts at once, the whole on demand
   function piece([mark, text]) {
-    if (mark === "e") return make("mark", { title: "evidence" }, text);
-    if (mark === "r") return make("del", { title: "cut out: the model did not see this" }, text);
-    if (mark === "er") return make("del", { title: "evidence, cut out: the model did not see this" }, make("mark", {}, text));
-    return document.createTextNode(text);
+    if (!mark) return document.createTextNode(text);
+    const evidence = mark.includes("e"), answers = mark.includes("a");
+    const says = [evidence ? "evidence" : "", answers ? "here a judge found the answer to the new question" : ""].filter(Boolean).join("; ");
+    const kind = answers ? (evidence ? "answering evidence" : "answering") : "";
+    if (!mark.includes("r")) return make("mark", { class: kind, title: says }, text);
+    const cut = "cut out: the model did not see this";
+    return make("del", { title: evidence ? "evidence, " + cut : cut }, evidence ? make("mark", {}, text) : text);
+  }
+
+  // What is shown of the question's document beside this response: with its answer, if a judge found one.
+  function marked(question, answering) {
+    return answering ? { ...question, excerpts: answering.excerpts, answering: answering.spans } : { ...question, answering: [] };
   }
 
   function documentPart(row, question) {
@@ -251,10 +307,11 @@ const askable = (() => {
     if (question.excerpts.length && end < question.characters) body.append(gap(question.characters - end));
     const shown = end >= question.characters && question.excerpts.length === 1;
     const button = make("button", { type: "button", id: "whole", click: () => toggleWhole(row, question) }, "show the whole document");
-    const marks = [make("span", {}, make("mark", {}, "evidence"))];
+    const marks = question.evidence.length ? [make("span", {}, make("mark", {}, "evidence"))] : [];
     if (question.redactions.length) marks.push(make("span", {}, make("del", {}, "cut out"), " before the model saw it"));
+    if (question.answering.length) marks.push(make("span", {}, make("mark", { class: "answering" }, "answers the new question")));
     const about = question.title + " · " + question.characters.toLocaleString("en") + " characters" + (question.evidence.length ? "" : " · no evidence is marked");
-    return [make("h3", {}, "Document"), make("div", { class: "toolbar" }, make("span", { lang: name("language", row) }, about), ...(question.evidence.length || question.redactions.length ? marks : []),
+    return [make("h3", {}, "Document"), make("div", { class: "toolbar" }, make("span", { lang: name("language", row) }, about), ...marks,
       shown || question.chunk === null ? null : button), body];
   }
 
@@ -277,12 +334,13 @@ const askable = (() => {
 
   function cut(text, question) {
     const edges = new Set([0, text.length]);
-    for (const [start, end] of [...question.evidence, ...question.redactions]) { edges.add(start); edges.add(end); }
+    for (const [start, end] of [...question.evidence, ...question.redactions, ...question.answering]) { edges.add(start); edges.add(end); }
     const cuts = [...edges].sort((a, b) => a - b), parts = [];
     const within = (spans, a, b) => spans.some(([start, end]) => start <= a && b <= end);
     for (let i = 0; i + 1 < cuts.length; i++) {
       const a = cuts[i], b = cuts[i + 1];
-      parts.push([(within(question.evidence, a, b) ? "e" : "") + (within(question.redactions, a, b) ? "r" : ""), text.slice(a, b)]);
+      const marks = [["e", question.evidence], ["r", question.redactions], ["a", question.answering]];
+      parts.push([marks.map(([mark, spans]) => (within(spans, a, b) ? mark : "")).join(""), text.slice(a, b)]);
     }
     return parts;
   }
@@ -291,8 +349,11 @@ const askable = (() => {
     const marks = [...document.querySelectorAll("#document > mark, #document > del")];
     if (!marks.length) return;
     const now = first ? -1 : marks.findIndex((mark) => mark.classList.contains("here"));
+    here(marks[(now + 1) % marks.length], marks);
+  }
+
+  function here(next, marks) {
     marks.forEach((mark) => mark.classList.remove("here"));
-    const next = marks[(now + 1) % marks.length];
     next.classList.add("here");
     next.scrollIntoView({ block: "center", behavior: "instant" });
   }
@@ -303,7 +364,7 @@ const askable = (() => {
     for (const field of FILTERS) {
       const some = values(field);
       if (some.length < 2) continue;
-      const select = make("select", { id: "filter-" + field }, new Option("any", ""), ...some.map((text) => new Option(text, text)));
+      const select = make("select", { id: "filter-" + field }, new Option("any", ""), ...some.map((text) => new Option(SPACED.includes(field) ? text.replaceAll("_", " ") : text, text)));
       select.addEventListener("change", () => { state[field] = select.value; select.classList.toggle("set", Boolean(select.value)); refilter(); });
       $("filters").append(make("label", {}, LABELS[field] || field, select));
     }

@@ -1,0 +1,48 @@
+"""The report's parts about the questions that a model offers instead; without grids where no judge looked at them."""
+
+from __future__ import annotations
+
+from udfs.report import reformulation_tables as tables
+from udfs.report.explanations import says
+from udfs.report.grid import Grid, Section
+from udfs.report.lookup import Lookup
+
+
+def reformulation_sections(found: Lookup) -> list[Section]:
+    """Success, what it is made of, errors and strategies: CouldAsk's tables, each with the paper's rows."""
+    return [
+        Section("success", "Success of the new question", says("success"), _success(found)),
+        Section("reformulation-parts", "What success is made of", says("reformulation-parts"), _parts(found)),
+        Section(
+            "reformulation-errors",
+            "How new questions fail and succeed",
+            says("reformulation-errors"),
+            _measured(tables.errors(found), tables.strategies(found)),
+        ),
+    ]
+
+
+def _measured(*grids: Grid) -> tuple[Grid, ...]:
+    return tuple(grid for grid in grids if grid.measured)
+
+
+def _with_print(measured: tuple[Grid, ...], *printed: Grid) -> tuple[Grid, ...]:
+    """The paper's table behind the measured ones that it belongs to; nothing where these are missing."""
+    return (*measured, *printed) if measured else ()
+
+
+def _success(found: Lookup) -> tuple[Grid, ...]:
+    rates = _measured(tables.success(found), tables.success_detected(found), tables.success_by_language(found))
+    hacked = _measured(tables.hacks(found))
+    if not rates:
+        return ()
+    return (*_with_print(rates, tables.published_success()), *hacked, *tables.published_hacks())
+
+
+def _parts(found: Lookup) -> tuple[Grid, ...]:
+    halves = _measured(*(tables.parts(found, detected) for detected in (False, True)))
+    return (
+        *_with_print(halves, tables.published_parts()),
+        *_with_print(_measured(tables.cosine(found)), tables.published_cosine()),
+        *_with_print(_measured(tables.edits(found)), tables.published_edits()),
+    )
