@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from udfs.report import reformulation_published as printed_tables
 from udfs.report import reformulation_tables as tables
 from udfs.report.explanations import says
 from udfs.report.grid import Grid, Section
@@ -36,13 +37,13 @@ def _success(found: Lookup) -> tuple[Grid, ...]:
     hacked = _measured(tables.hacks(found))
     if not rates:
         return ()
-    return (*_with_print(rates, tables.published_success()), *hacked, *tables.published_hacks())
+    return (*_with_print(rates, printed_tables.success()), *hacked, *printed_tables.hacks())
 
 
 def _parts(found: Lookup) -> tuple[Grid, ...]:
     halves = _measured(*(tables.parts(found, detected) for detected in (False, True)))
     return (
-        *_with_print(halves, tables.published_parts()),
-        *_with_print(_measured(tables.cosine(found)), tables.published_cosine()),
-        *_with_print(_measured(tables.edits(found)), tables.published_edits()),
+        *_with_print(halves, printed_tables.parts()),
+        *_with_print(_measured(tables.cosine(found)), printed_tables.cosine()),
+        *_with_print(_measured(tables.edits(found)), printed_tables.edits()),
     )

@@ -305,7 +305,7 @@ const askable = (() => {
       end = start + parts.reduce((sum, part) => sum + [...part[1]].length, 0);
     }
     if (question.excerpts.length && end < question.characters) body.append(gap(question.characters - end));
-    const shown = end >= question.characters && question.excerpts.length === 1;
+    const shown = end >= question.characters && question.excerpts.length === 1 && question.excerpts[0][0] === 0;
     const button = make("button", { type: "button", id: "whole", click: () => toggleWhole(row, question) }, "show the whole document");
     const marks = question.evidence.length ? [make("span", {}, make("mark", {}, "evidence"))] : [];
     if (question.redactions.length) marks.push(make("span", {}, make("del", {}, "cut out"), " before the model saw it"));
