@@ -100,6 +100,7 @@ class EvaluateConfig:
     layout: str
     detector: Literal["rules", "couldask", "llm"]
     judge: JudgeConfig
+    embedding: dict[str, Any]
     storage: StorageConfig
     cluster: ClusterConfig
     split: str | None

@@ -2,7 +2,8 @@
 
     documents ⨝ questions × methods ─▶ owed (expected − recorded) ─▶ bundles, longest document first
         ─▶ attach text ─▶ dialogues on the engine ─▶ responses
-        ─▶ judges: rules as tasks; the same model inside the bundle; another model as its own stage ─▶ judgements
+        ─▶ judges: rules as tasks; the same model inside the bundle; another model as its own stage;
+           embeddings of both questions on actors of their own ─▶ judgements
 
 Start it again and it asks only for what is still owed.
 """

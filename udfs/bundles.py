@@ -1,8 +1,9 @@
 """The bundle: one document and everything asked of it. The unit that moves through Ray.
 
 The driver plans bundles over id and length columns alone; `AttachDocuments` (CPU tasks, a `map_batches` stage) reads
-each bundle's text out of its Parquet row group just before an engine actor needs it. Two plans share their columns and
-their packing: questions to answer or judge (`PLAN`), and fragments to make questions from (`SYNTHESIS_PLAN`).
+each bundle's text out of its Parquet row group just before an engine actor needs it. Three plans share their columns and
+their packing: questions to answer or judge (`PLAN`), fragments to make questions from (`SYNTHESIS_PLAN`), and questions
+to write and to check (`CURATION_PLAN`).
 """
 
 from __future__ import annotations
@@ -37,6 +38,13 @@ ITEM = pa.struct(
     ]
 )
 FRAGMENT_ITEM = pa.struct([pa.field("fragment_index", pa.int64(), False)])
+SLOT_ITEM = pa.struct(
+    [
+        pa.field("number", pa.int64(), False),
+        pa.field("question", pa.string()),  # null: to be written
+        pa.field("samples", pa.list_(pa.int64()), False),  # answers of the checker that are owed
+    ]
+)
 
 PLACE_FIELDS = (
     pa.field("bundle_id", pa.string(), False),
@@ -55,6 +63,15 @@ SYNTHESIS_PLAN = pa.schema(
         pa.field("domain", pa.string(), False),
         pa.field("length_bucket", pa.string(), False),
         pa.field("items", pa.list_(FRAGMENT_ITEM), False),
+    ]
+)
+CURATION_PLAN = pa.schema(
+    [
+        *PLACE_FIELDS,
+        pa.field("dataset", pa.string(), False),
+        pa.field("domain", pa.string(), False),
+        pa.field("length_bucket", pa.string(), False),
+        pa.field("items", pa.list_(SLOT_ITEM), False),
     ]
 )
 
@@ -111,8 +128,11 @@ def bundle_row(place: Place, items: Sequence[Item]) -> dict[str, Any]:
 
 def fragment_row(place: Place, source: Mapping[str, Any], items: Sequence[Item]) -> dict[str, Any]:
     """One row of SYNTHESIS_PLAN; `source` gives dataset, domain and length_bucket of the document."""
-    about = {name: source[name] for name in ("dataset", "domain", "length_bucket")}
-    return {**_place_columns(place, [item["fragment_index"] for item in items]), **about, "items": list(items)}
+    return {**_place_columns(place, [item["fragment_index"] for item in items]), **_about(source), "items": list(items)}
+
+
+def _about(source: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: source[name] for name in ("dataset", "domain", "length_bucket")}
 
 
 def weight(item: Item) -> int:
@@ -189,6 +209,29 @@ def plan_fragments(
     ]
     blocks = _pack(rows, weigh, BLOCK_WEIGHT, BLOCK_TOKENS)
     return [pa.Table.from_pylist(block, schema=SYNTHESIS_PLAN) for block in blocks]
+
+
+def plan_slots(
+    places: Mapping[str, Place], documents: Sequence[Mapping[str, Any]], slots: Mapping[str, Sequence[Item]]
+) -> list[pa.Table]:
+    """The plan of a curation as blocks of bundles, one bundle a document (schema CURATION_PLAN), in the order of
+    `documents`.
+
+    Args:
+        documents: doc_id, dataset, domain and length_bucket of each.
+        slots: questions (`SLOT_ITEM`) that are to be written, to be checked or only known, by doc_id.
+    """
+
+    def weigh(item: Item) -> int:
+        return (item["question"] is None) + len(item["samples"])
+
+    rows = []
+    for document in documents:
+        items = slots[document["doc_id"]]
+        keys = [[item["number"], item["samples"]] for item in items]
+        rows.append({**_place_columns(places[document["doc_id"]], keys), **_about(document), "items": list(items)})
+    blocks = _pack(rows, weigh, BLOCK_WEIGHT, BLOCK_TOKENS)
+    return [pa.Table.from_pylist(block, schema=CURATION_PLAN) for block in blocks]
 
 
 def _pack(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple, Self
 
-from udfs.schema import Fate, Status, Step
+from udfs.schema import Fate, ProposalFate, Status, Step
 
 
 class Span(NamedTuple):
@@ -200,6 +200,45 @@ class Candidate:
         known["fragment"] = None if known.get("fragment") is None else _spans([known["fragment"]])[0]
         known |= {"step": Step(known["step"]), "fate": Fate(known["fate"]), "status": Status(known["status"])}
         return cls(**known)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A question that was written for curation, as far as its writing decides its fate."""
+
+    proposal_id: str
+    dataset: str
+    spec: str
+    model: str
+    model_revision: str
+    doc_id: str
+    source_dataset: str
+    language: str
+    number: int
+    fate: ProposalFate
+    status: Status
+    created_at: datetime
+    excerpt: Span | None = None
+    question: str | None = None
+    detail: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSample:
+    """One answer of the checker to a proposed question."""
+
+    check_id: str
+    proposal_id: str
+    dataset: str
+    spec: str
+    checker: str
+    checker_revision: str
+    sample: int
+    status: Status
+    created_at: datetime
+    text: str | None = None
+    refused: bool | None = None
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,6 +97,29 @@ class Fate(StrEnum):
     PROVIDER_ERROR = "provider_error"  # transient: the fragment is owed again
 
 
+class ProposalFate(StrEnum):
+    """What became of a question that curation had written (CouldAsk, section 4.1). The table holds the fates down to
+    `provider_error`; the last four follow from its checks (`udfs.tables.curation.fates`).
+    """
+
+    PROPOSED = "proposed"  # to be checked
+    MISSING = "missing"  # the reply has fewer questions than were asked for
+    DUPLICATE = "duplicate"  # of another question about its document
+    NOT_A_QUESTION = "not_a_question"
+    WRONG_LANGUAGE = "wrong_language"
+    TOO_LONG = "too_long"
+    INSTRUCTIONS = "instructions"
+    NO_EXCERPT = "no_excerpt"  # the document has no whole sentences of the wanted length
+    PARSE_FAILURE = "parse_failure"  # these four are the statuses of the same names
+    OVER_LENGTH = "over_length"
+    FILTERED = "filtered"
+    PROVIDER_ERROR = "provider_error"
+    UNCHECKED = "unchecked"  # answers of the checker are owed
+    CHECK_FAILED = "check_failed"  # the checker gave no answer, and will give none
+    NOT_CONFUSING = "not_confusing"  # no answer says that the question cannot be answered
+    AWAITING_ANNOTATION = "awaiting_annotation"  # at least one does
+
+
 class Language(StrEnum):
     EN = "en"
     ZH = "zh"
@@ -209,14 +232,51 @@ CANDIDATES: Final = _table(
     },
 )
 
+PROPOSALS: Final = _table(
+    {
+        "proposal_id": pa.string(),
+        "dataset": pa.string(),  # the dataset that is curated; the part of the table
+        "spec": pa.string(),  # hash of how questions are written: model, prompts, settings (`udfs.agents.curation`)
+        "model": pa.string(),
+        "model_revision": pa.string(),
+        "doc_id": pa.string(),
+        "source_dataset": pa.string(),  # where the document was ingested to
+        "language": pa.string(),
+        "number": pa.int64(),  # 0-based, in its document; more questions add numbers and change none
+        "fate": pa.string(),
+        "status": pa.string(),  # ok: decided; else the fate's own
+        "created_at": pa.timestamp("us", tz="UTC"),
+    },
+    {
+        "excerpt": SPAN,  # what of the document was shown; null: all of it
+        "question": pa.string(),
+        "detail": pa.string(),  # of the fate, in words
+    },
+)
+
+CHECKS: Final = _table(
+    {
+        "check_id": pa.string(),
+        "proposal_id": pa.string(),
+        "dataset": pa.string(),
+        "spec": pa.string(),  # hash of how the checker is asked: model, prompts, sampling, refusal rules
+        "checker": pa.string(),
+        "checker_revision": pa.string(),
+        "sample": pa.int64(),  # 0-based
+        "status": pa.string(),
+        "created_at": pa.timestamp("us", tz="UTC"),
+    },
+    {"text": pa.string(), "refused": pa.bool_(), "error": pa.string()},
+)
+
 ANNOTATIONS: Final = _table(
     {
         "review": pa.string(),  # the review's name; the part of the table
         "annotator": pa.string(),
-        "item_id": pa.string(),  # a question_id or a judgement_id
-        "target": pa.string(),  # questions | judgements
-        "group": pa.string(),  # what quality is reported by: a kind, a verdict
-        "check": pa.string(),  # what was asked: question, answer, verdict
+        "item_id": pa.string(),  # a question_id, a judgement_id or a proposal_id
+        "target": pa.string(),  # questions | judgements | curation
+        "group": pa.string(),  # what results are reported by: a kind, a verdict, a source dataset
+        "check": pa.string(),  # what was asked: question, answer, verdict, label
         "passed": pa.bool_(),
         "created_at": pa.timestamp("us", tz="UTC"),
     },
@@ -349,6 +409,8 @@ TABLES: Final[dict[str, pa.Schema]] = {
     "questions": QUESTIONS,
     "rejects": REJECTS,
     "candidates": CANDIDATES,
+    "proposals": PROPOSALS,
+    "checks": CHECKS,
     "annotations": ANNOTATIONS,
     "responses": RESPONSES,
     "judgements": JUDGEMENTS,
@@ -361,6 +423,8 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
     "questions": ("question_id",),
     "rejects": ("dataset", "file", "row", "reason"),
     "candidates": ("candidate_id",),
+    "proposals": ("proposal_id",),
+    "checks": ("check_id",),
     "annotations": ("review", "annotator", "item_id", "check"),
     "responses": ("run", "response_id"),
     "judgements": ("run", "judgement_id"),

@@ -20,16 +20,20 @@ from jobs.support.sink import Totals
 from udfs.bundles import locate_documents, plan_blocks
 from udfs.dialogues.dialogue import DialogueSpec
 from udfs.engines.config import ModelConfig, VllmModel, model_config
+from udfs.engines.embedding_config import EmbeddingConfig, VllmEmbedding, embedding_config
+from udfs.engines.embedding_factory import check_embedding_ready, describe_embedding
 from udfs.engines.factory import check_ready, check_room, describe
+from udfs.judges.cosine import CosineJudge
 from udfs.judges.llm import LlmJudge
 from udfs.judges.reformulation import ReformulationJudge
 from udfs.judges.rules import RulesJudge
+from udfs.stages.embed import CosineStage
 from udfs.stages.engine_stage import EnginePlacement
 from udfs.stages.evaluate import EvaluateStage
 from udfs.stages.judge import JudgeStage, ReformulationStage, RulesStage
 from udfs.tables.store import Store
 
-RunJudge = RulesJudge | ReformulationJudge | LlmJudge
+RunJudge = RulesJudge | ReformulationJudge | LlmJudge | CosineJudge
 
 
 @dataclass
@@ -45,12 +49,18 @@ class Evaluation:
     specs: Mapping[str, DialogueSpec]
     judge_model: Mapping[str, Any] | None  # None: no model judges, or the evaluated one does
     llm_judge: LlmJudge | None
+    embedding: EmbeddingConfig | None  # None: nothing measures the cosine
     start_id: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     @property
     def judges(self) -> list[RunJudge]:
-        """The rules always judge, since they cost no call; a model beside them where one is asked for."""
-        return [RulesJudge(), ReformulationJudge(), *([self.llm_judge] if self.llm_judge else [])]
+        """The rules always judge, since they cost no call; models beside them where they are asked for."""
+        found: list[RunJudge] = [RulesJudge(), ReformulationJudge()]
+        if self.llm_judge is not None:
+            found.append(self.llm_judge)
+        if self.embedding is not None:
+            found.append(CosineJudge(*describe_embedding(self.embedding)))
+        return found
 
     @property
     def placement(self) -> EnginePlacement:
@@ -67,6 +77,8 @@ class Evaluation:
             self._check_model(self.model)
             if self.judge_model is not None:
                 self._check_model(model_config(dict(self.judge_model)))
+            if self.embedding is not None:
+                asyncio.run(check_embedding_ready(self.embedding))
 
     def _check_model(self, model: ModelConfig) -> None:
         asyncio.run(check_ready(model))
@@ -97,6 +109,13 @@ class Evaluation:
         elif isinstance(judge, ReformulationJudge):
             plan = self._plan(owed)
             results = cluster.stream_tasks(plan, ReformulationStage(judge), reads_text=True)
+        elif isinstance(judge, CosineJudge):
+            assert self.embedding is not None
+            asyncio.run(check_embedding_ready(self.embedding))
+            plan = self._plan(owed, reads_text=False)
+            gpus = self._gpus(self.embedding)
+            stage = ActorStage(CosineStage, {"embedding": self.config.embedding, "judge": judge}, gpus)
+            results = cluster.stream_actors(plan, stage, reads_text=False)
         else:
             given = dict(self.judge_model or self.config.model)
             model = model_config(given)
@@ -111,9 +130,11 @@ class Evaluation:
         places = locate_documents(self.store, self.config.datasets)
         return plan_blocks(places, owed.items, self.config.max_dialogues, reads_text)
 
-    def _gpus(self, model: ModelConfig) -> float:
-        """GPUs that one actor takes: only vLLM in process needs any."""
+    def _gpus(self, model: ModelConfig | EmbeddingConfig) -> float:
+        """GPUs that one actor takes: only vLLM in process needs any; an embedding model lies on one."""
         cluster = self.config.cluster
+        if isinstance(model, VllmEmbedding):
+            return cluster.actor_gpus
         return cluster.actor_gpus * cluster.tensor_parallel_size if isinstance(model, VllmModel) else 0.0
 
     def _record(
@@ -190,8 +211,10 @@ def prepare(config: EvaluateConfig) -> Evaluation:
         for method in config.methods
     }
     judge_model, llm_judge = _llm_judge(config)
+    embedding = embedding_config(config.embedding)
     run = config.run if config.resume else f"{config.run}-{datetime.now(UTC):%Y%m%dT%H%M%S}"
-    return Evaluation(config, Store(config.storage.root), run, model, name, revision, specs, judge_model, llm_judge)
+    store = Store(config.storage.root)
+    return Evaluation(config, store, run, model, name, revision, specs, judge_model, llm_judge, embedding)
 
 
 def _llm_judge(config: EvaluateConfig) -> tuple[dict[str, Any] | None, LlmJudge | None]:

@@ -13,6 +13,7 @@ import polars as pl
 from udfs.dialogues.dialogue import DialogueSpec, expected_response_id
 from udfs.errors import UserError
 from udfs.judges.base import Judge, judgeable
+from udfs.judges.cosine import CosineJudge
 from udfs.judges.reformulation import ReformulationJudge
 from udfs.judges.rules import RulesJudge
 from udfs.records import Question, Response
@@ -110,7 +111,7 @@ def owed_responses(
 def owed_judgements(
     store: Store,
     questions: pl.DataFrame,
-    judge: Judge | RulesJudge | ReformulationJudge,
+    judge: Judge | RulesJudge | ReformulationJudge | CosineJudge,
     response_ids: Sequence[str],
     run: str,
 ) -> Owed:

@@ -54,7 +54,7 @@ def publish(
     """
     accepted = store.read("candidates", OF_CANDIDATE, part=name)
     accepted = accepted.filter((pl.col("spec") == made.spec) & (pl.col("fate") == Fate.ACCEPTED))
-    documents = _documents(store, accepted)
+    documents = documents_of(store, accepted)
     chosen, left_out = publishable(accepted, documents["doc_id"].to_list())
     documents = documents.filter(pl.col("doc_id").is_in(chosen["doc_id"].to_list())).sort("doc_id")
     if chosen.is_empty():
@@ -66,10 +66,10 @@ def publish(
     published = Published(chosen.height, Counter(splits.values()), left_out)
     if _is_there(store, name, content, chosen.height, documents.height):
         return published
-    places = _places(store, documents)
+    places = places_of(store, documents)
 
     def feed(writer: DatasetWriter) -> int:
-        for document in _copies(store, places, name, splits):
+        for document in copies(store, places, name, splits):
             writer.add(document)
         for question in questions_of(_candidates(chosen), name, splits):
             writer.add(question)
@@ -80,7 +80,7 @@ def publish(
     return dataclasses.replace(published, written=True)
 
 
-def _documents(store: Store, accepted: pl.DataFrame) -> pl.DataFrame:
+def documents_of(store: Store, accepted: pl.DataFrame) -> pl.DataFrame:
     """What the candidates' documents are in their source datasets, without texts; one that has two counts once."""
     frames = [
         store.read("documents", ABOUT_DOCUMENT, part=name) for name in sorted(accepted["source_dataset"].unique())
@@ -93,7 +93,7 @@ def _documents(store: Store, accepted: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _places(store: Store, documents: pl.DataFrame) -> list[Place]:
+def places_of(store: Store, documents: pl.DataFrame) -> list[Place]:
     """Where each of the documents lies in its own source dataset."""
     places: list[Place] = []
     for (dataset,), group in documents.group_by("dataset", maintain_order=True):
@@ -114,7 +114,7 @@ def _is_there(store: Store, name: str, content: str, questions: int, documents: 
     )
 
 
-def _copies(store: Store, places: Sequence[Place], dataset: str, splits: Mapping[str, str]) -> Iterator[Document]:
+def copies(store: Store, places: Sequence[Place], dataset: str, splits: Mapping[str, str]) -> Iterator[Document]:
     """The documents at `places` as documents of `dataset`, read one row group at a time."""
     ordered = sorted(places, key=lambda place: (place.file, place.row_group, place.row))
     for file, in_file in groupby(ordered, key=lambda place: place.file):

@@ -72,17 +72,20 @@ class Cluster:
         if self._ours:
             ray.shutdown()
 
-    def stream_actors(self, plan: list[pa.Table], stage: ActorStage) -> Iterator[pa.Table]:
+    def stream_actors(self, plan: list[pa.Table], stage: ActorStage, reads_text: bool = True) -> Iterator[pa.Table]:
         """plan → attach documents → engine actors; RESULTS tables as they come.
+
+        Args:
+            reads_text: whether the documents are attached.
 
         Raises:
             RunFailed: a stage raised, or an engine died more often than `cluster.max_restarts`.
         """
         self.start()
         config = self.config
-        dataset = (
-            ray.data.from_arrow(plan)
-            .map_batches(
+        dataset = ray.data.from_arrow(plan)
+        if reads_text:
+            dataset = dataset.map_batches(
                 AttachDocuments,  # on actors: Ray would fuse tasks into the engine actor, and reading would stall it
                 fn_constructor_args=(self.root,),
                 batch_format="pyarrow",
@@ -90,19 +93,18 @@ class Cluster:
                 compute=ActorPoolStrategy(size=config.attach_tasks),
                 num_cpus=1,
             )
-            .map_batches(
-                stage.stage,
-                fn_constructor_kwargs={**stage.arguments, "watch": BoardWatch(self._new_board(), config.max_restarts)},
-                batch_format="pyarrow",
-                batch_size=None,
-                compute=ActorPoolStrategy(
-                    size=min(config.actors, len(plan)),
-                    max_tasks_in_flight_per_actor=config.blocks_per_actor + 1,
-                    max_concurrent_calls_per_actor=config.blocks_per_actor,
-                ),
-                num_cpus=config.actor_cpus,
-                num_gpus=stage.gpus,
-            )
+        dataset = dataset.map_batches(
+            stage.stage,
+            fn_constructor_kwargs={**stage.arguments, "watch": BoardWatch(self._new_board(), config.max_restarts)},
+            batch_format="pyarrow",
+            batch_size=None,
+            compute=ActorPoolStrategy(
+                size=min(config.actors, len(plan)),
+                max_tasks_in_flight_per_actor=config.blocks_per_actor + 1,
+                max_concurrent_calls_per_actor=config.blocks_per_actor,
+            ),
+            num_cpus=config.actor_cpus,
+            num_gpus=stage.gpus,
         )
         try:
             yield from _results(dataset)

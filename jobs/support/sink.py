@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from udfs.schema import TABLES
 from udfs.tables.store import Store
 
-RESULT_TABLES = ("responses", "judgements", "candidates")
+RESULT_TABLES = ("responses", "judgements", "candidates", "proposals", "checks")
 
 
 @dataclass

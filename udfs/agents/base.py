@@ -16,6 +16,7 @@ An agent is one role of the generation pipeline: prompt → call → parse, an o
 | `agent.short_reading` | `{"quote": str, "answerable": bool, "answer": str}`; over retrieved passages |
 | `agent.full_view` | the same, over the whole view |
 | `agent.common_sense` | `{"known": bool, "answer": str}`; without any document |
+| `agent.question_generator` | `{"questions": [str, …]}`; of curation, over an excerpt or the whole document |
 
 Every prompt carries `Prompt.gold["agent"]` for the scripted engine alone: what that agent works on (`AgentGold`).
 """
@@ -39,6 +40,8 @@ FALSE_ASSUMPTION: Final = "false_assumption"
 SHORT_READING: Final = "short_reading"
 FULL_VIEW: Final = "full_view"
 COMMON_SENSE: Final = "common_sense"
+QUESTION_GENERATOR: Final = "question_generator"
+"""Of curation (`udfs.agents.curation`), so none of `AGENTS`, which are those of synthesis."""
 AGENTS: Final = (
     QUALITY, TOPIC, QA, QA_REVIEW, REFERENCE, ENTITY_SUBSTITUTION, IMPOSSIBLE_CONDITION, FALSE_ASSUMPTION,
     SHORT_READING, FULL_VIEW, COMMON_SENSE,
@@ -60,6 +63,7 @@ class AgentGold(TypedDict, total=False):
     answer: str  # the gold answer (the twin's)
     evidence: list[str]
     text: str  # what a reader reads: the passages, or the view
+    count: int  # questions that the generator is asked for
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from udfs.agents.wording import (
     INTERROGATIVE,
     LONG_NUMBER,
     MARKS,
+    OF_THE_DOCUMENT,
     OTHER_SCRIPT,
     POINTS_TO_TEXT,
     QUOTED,
@@ -180,9 +181,12 @@ def changed_objections(question: str, original_question: str) -> Iterator[Object
         yield Objection(Fate.UNCHANGED_QUESTION, "the new question is the old one")
 
 
-def replaced_objections(original: str, replacement: str, question: str, original_question: str) -> Iterator[Objection]:
+def replaced_objections(
+    original: str, replacement: str, question: str, original_question: str, language: str
+) -> Iterator[Objection]:
     """Of an entity substitution: `original` went out of the question, `replacement` came in."""
     for holds, wrong in (
+        (content(replacement, language), f"{replacement!r} names nothing"),
         (holds_phrase(original_question, original), f"{original!r} is not in the original question"),
         (not holds_phrase(question, original), f"{original!r} is still in the new question"),
         (holds_phrase(question, replacement), f"{replacement!r} is not in the new question"),
@@ -208,7 +212,7 @@ def expressed_objections(claim: str, question: str, original_question: str, lang
     share = _share(claim, question, language)
     if share is None or share < MIN_EXPRESSED:
         yield Objection(Fate.UNCHANGED_QUESTION, f"the new question does not express {claim!r}")
-    if not new_content(claim, original_question, language):
+    if not new_content(OF_THE_DOCUMENT[language].sub(" ", claim), original_question, language):
         yield Objection(Fate.UNCHANGED_QUESTION, f"the original question says {claim!r} already")
     if not new_content(question, original_question, language):
         yield Objection(Fate.UNCHANGED_QUESTION, "the new question says nothing new")
@@ -233,10 +237,14 @@ def explains(reference: str, question: str, language: str) -> Iterator[Objection
 
 def invents(reference: str, known: str) -> Iterator[Objection]:
     """Of a reference response: its numbers of two digits or more are from the document or the question (`known`)."""
-    said = (match[0] for match in LONG_NUMBER.finditer(unicodedata.normalize("NFKC", reference)))
-    other = {number for text in said for number in numbers(text) - numbers(known)}
+    other = _long_numbers(reference) - _long_numbers(known) - numbers(known)
     if other:
         yield Objection(Fate.WEAK_REFERENCE, f"the reference makes up {', '.join(sorted(other))}")
+
+
+def _long_numbers(text: str) -> frozenset[str]:
+    found = (match[0] for match in LONG_NUMBER.finditer(unicodedata.normalize("NFKC", text)))
+    return frozenset[str]().union(*map(numbers, found))
 
 
 def names(reference: str, claim: str, original_question: str, language: str) -> Iterator[Objection]:
@@ -245,6 +253,13 @@ def names(reference: str, claim: str, original_question: str, language: str) -> 
     share = len(wrong & content(reference, language)) / len(wrong) if wrong else 0.0
     if not contains_answer(reference, claim) and share < MIN_NAMED:
         yield Objection(Fate.WEAK_REFERENCE, f"the reference does not name {claim!r}")
+
+
+def speaks_of(reference: str, original: str, language: str) -> Iterator[Objection]:
+    """Of the reference response to an entity substitution: what the document says is of the original, not the new."""
+    units = content(original, language)
+    if not contains_answer(reference, original) and not (units and units <= content(reference, language)):
+        yield Objection(Fate.WEAK_REFERENCE, f"the reference does not speak of {original!r}")
 
 
 def tells(reference: str, question: str, known: tuple[str, ...], evidence: str, language: str) -> Iterator[Objection]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from udfs.agents.asking import Asked, Asker, opinion_of_rules
 from udfs.agents.base import ENTITY_SUBSTITUTION
-from udfs.agents.checks import Objection, in_other_language, names, replaced_objections, tells
+from udfs.agents.checks import Objection, in_other_language, names, replaced_objections, speaks_of, tells
 from udfs.agents.replies import MAX_ENTITY, MAX_QUESTION, MAX_REFERENCE, Filled, Reply, at_most
 from udfs.agents.rewriting import common_objections
 from udfs.agents.twin import Twin
@@ -47,9 +47,10 @@ def _objections(reply: EntitySubstitutionReply, twin: Twin, index: DocumentIndex
     yield from common_objections(reply.question, reply.reference, twin, language, named)
     if in_other_language(reply.replacement, language) and not foreign:
         yield Objection(Fate.WRONG_LANGUAGE, f"replacement is not in {language}")
-    yield from replaced_objections(reply.original, reply.replacement, reply.question, twin.question)
+    yield from replaced_objections(reply.original, reply.replacement, reply.question, twin.question, language)
     if mentions(index, reply.replacement):
         yield Objection(Fate.IN_DOCUMENT, f"{reply.replacement!r} is in the document")
     yield from names(reply.reference, reply.replacement, twin.question, language)
+    yield from speaks_of(reply.reference, reply.original, language)
     known_phrases = (reply.original, twin.answer)
     yield from tells(reply.reference, reply.question, known_phrases, " ".join(twin.evidence_texts), language)

@@ -108,6 +108,19 @@ ASKS_FOR_FACT: Final = {
 QUOTED: Final = re.compile(r"“[^”]*”|「[^」]*」|『[^』]*』|\"[^\"]*\"")
 MARKS: Final = re.compile(r"[?？]+")
 
+OF_THE_DOCUMENT: Final = {
+    "en": re.compile(
+        r"\b(?:according to|based on|as (?:stated|described|mentioned|said|told) (?:in|by)|in|from|by)"
+        r" (?:the|this) (?:document|text|passage|article|fragment|story|book|author|law)\b",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile(
+        r"(?:根据|按照|依据|依照|在|据)?(?:该|本|这篇|这份|此)?(?:文档|文本|文章|原文|作者)"
+        r"(?:的?(?:内容|规定|记载|描述|叙述|所述|所说|说法))?(?:中|里|内)?"
+    ),
+}
+"""Words that only point to the document: a condition made of them is none."""
+
 OTHER_SCRIPT: Final = {
     "en": re.compile(r"[^\W\d_A-Za-z\u00aa-\u024f\u1e00-\u1eff]+"),
     "zh": re.compile(rf"[^\W\d_{HAN}]+"),

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 TokenIds = npt.NDArray[np.uint32]
+Vectors = npt.NDArray[np.float32]
 
 
 class Message(TypedDict):
@@ -81,6 +82,10 @@ class Filtered(EngineError):
     """The provider's content filter withheld the reply."""
 
 
+class Unreadable(EngineError):
+    """An embedder's tokenizer knows too little of a text: its vector would say nothing about it."""
+
+
 class EngineDead(EngineError):
     """The engine is gone: its actor must exit, so that Ray replaces it and the bundle is tried again."""
 
@@ -133,4 +138,32 @@ class Engine(Protocol):
 
     async def close(self) -> None:
         """Release what the engine holds. Calling it twice is allowed."""
+        ...
+
+
+class Embedder(Protocol):
+    """What turns texts into vectors whose inner product is their cosine. It serves concurrent calls on one loop."""
+
+    @property
+    def name(self) -> str:
+        """The embedding's name in tables."""
+        ...
+
+    @property
+    def revision(self) -> str:
+        """What exactly the name stood for, as `Engine.revision`."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """One vector a text, of length 1: shape (texts, dimensions). Texts are never cut.
+
+        Raises:
+            OverLength, Filtered, Unreadable: for one of the texts at least; the others would do without it.
+            ProviderError: a failure that does not lie in the texts.
+            EngineDead: nothing more will come from this embedder.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Release what the embedder holds. Calling it twice is allowed."""
         ...

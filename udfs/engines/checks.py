@@ -1,18 +1,24 @@
-"""Range checks for the values of a model's configuration: each failure names the key, the value and what is allowed."""
+"""Range checks for the values of a model's configuration: each failure names the key, the value and what is allowed.
+
+A key stands in the group `model`, unless it names another one of `GROUPS` itself: `embedding.name`.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from udfs.errors import UserError
 
+GROUPS: Final = ("embedding.",)
+
 
 def require(key: str, value: object, holds: bool, allowed: str) -> None:
-    """Raise `UserError` about `model.<key>` unless `holds`."""
+    """Raise `UserError` about `model.<key>`, or `<key>` where it names its group, unless `holds`."""
     if not holds:
-        raise UserError(f"model.{key}={value!r} is not allowed; it must be {allowed}")
+        full = key if key.startswith(GROUPS) else f"model.{key}"
+        raise UserError(f"{full}={value!r} is not allowed; it must be {allowed}")
 
 
 def text(key: str, value: object, optional: bool = False) -> None:

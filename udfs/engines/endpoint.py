@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, Protocol
 
 from udfs.engines.config import EndpointModel
 from udfs.errors import UserError
@@ -26,6 +26,33 @@ _SECRET: Final = re.compile(
 )
 
 
+class Endpoint(Protocol):
+    """What the configurations of all endpoints say."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def base_url(self) -> str: ...
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def api_key_env(self) -> str | None: ...
+
+
+class Use(NamedTuple):
+    """What an endpoint is asked for, and the group of its configuration: both for messages."""
+
+    group: str
+    what: str
+
+
+CHAT: Final = Use("model", "chat completions")
+EMBEDDINGS: Final = Use("embedding", "embeddings")
+
+
 def revision(config: EndpointModel) -> str:
     """What the model's name stands for: the provider's name of it, and settings that change what it replies.
 
@@ -35,7 +62,7 @@ def revision(config: EndpointModel) -> str:
     return config.model if settings == [{}, "json_schema", []] else f"{config.model}-{content_hash(settings)[:8]}"
 
 
-def api_key(config: EndpointModel) -> str:
+def api_key(config: Endpoint, use: Use = CHAT) -> str:
     """The key out of the environment.
 
     Raises:
@@ -46,7 +73,7 @@ def api_key(config: EndpointModel) -> str:
     key = os.environ.get(config.api_key_env, "").strip()
     if not key:
         raise UserError(
-            f"model {config.name} wants a key for {config.base_url}: set the environment variable {config.api_key_env}"
+            f"{use.group} {config.name} wants a key for {config.base_url}: set the environment variable {config.api_key_env}"
         )
     return key
 
@@ -80,16 +107,16 @@ def is_filtered(code: str, message: str) -> bool:
     return bool(_FILTERED.search(code) or _FILTERED.search(message))
 
 
-def fatal_message(config: EndpointModel, status: int, code: str, detail: str) -> str:
+def fatal_message(config: Endpoint, status: int, code: str, detail: str, use: Use = CHAT) -> str:
     """The one line that ends a run, for an error that every further request would meet."""
-    where = f"the endpoint {config.base_url} of model {config.name}"
-    key = f"the variable {config.api_key_env}" if config.api_key_env else "model.api_key_env (it is not set)"
+    where = f"the endpoint {config.base_url} of {use.group} {config.name}"
+    key = f"the variable {config.api_key_env}" if config.api_key_env else f"{use.group}.api_key_env (it is not set)"
     if status == 401:
         return f"{where} does not accept the key (401); check {key}"
     if status == 403:
         return f"{where} refuses access to {config.model!r} (403); check the rights of the key in {key}"
     if status == 404:
-        return f"{where} knows no model {config.model!r}, or no chat completions (404); check model.model and base_url"
+        return f"{where} knows no model {config.model!r}, or no {use.what} (404); check {use.group}.model and base_url"
     if status in (402, 429) or code == "insufficient_quota":
         return f"the account at {where} has no credit left ({code or status})"
     return f"{where} does not take the request ({status}): {detail}"

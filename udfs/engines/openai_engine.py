@@ -24,6 +24,7 @@ from udfs.engines.base import (
 from udfs.engines.chat import ChatTokenizer
 from udfs.engines.config import EndpointModel
 from udfs.engines.estimate import estimate_tokens
+from udfs.engines.openai_errors import typed_errors
 from udfs.errors import UserError
 
 MINUTE_S: Final = 60.0
@@ -148,19 +149,8 @@ class OpenAIEngine:
     async def _send(
         self, client: openai.AsyncOpenAI, prompt: Prompt, sampling: Sampling, schema: Mapping[str, Any] | None
     ) -> Any:
-        tries = f"after {client.max_retries} {'retry' if client.max_retries == 1 else 'retries'}"
-        try:
+        with typed_errors(self._config, client, self._key):
             return await client.chat.completions.create(**self._arguments(prompt, sampling, schema))
-        except openai.APIStatusError as error:
-            raise self._meaning(error, tries) from None  # the cause holds the request with its headers
-        except openai.APITimeoutError:
-            raise ProviderError(f"no answer within {client.timeout:g} s, {tries}") from None
-        except openai.APIConnectionError as error:
-            cause = endpoint.safe(str(error.__cause__ or error), self._key)
-            raise ProviderError(f"the connection to {self._config.base_url} failed, {tries}: {cause}") from None
-        except (openai.APIError, ValueError) as error:  # a body that is no JSON, or not of the shape
-            detail = endpoint.safe(str(error), self._key)
-            raise ProviderError(f"the endpoint's answer cannot be read: {detail}") from None
 
     def _arguments(self, prompt: Prompt, sampling: Sampling, schema: Mapping[str, Any] | None) -> dict[str, Any]:
         config = self._config
@@ -184,20 +174,6 @@ class OpenAIEngine:
         elif schema is not None and config.structured == "json_object":
             arguments["response_format"] = {"type": "json_object"}
         return arguments
-
-    def _meaning(self, error: openai.APIStatusError, tries: str) -> Exception:
-        status = error.status_code
-        code, message = endpoint.error_fields(error.body)
-        detail = endpoint.safe(message or error.message, self._key)
-        if status in endpoint.FATAL_STATUS or code == "insufficient_quota":
-            return UserError(endpoint.fatal_message(self._config, status, code, detail))
-        if status in (400, 413, 422):
-            if status == 413 or endpoint.is_too_long(code, message):
-                return OverLength(f"the endpoint says that the prompt is too long: {detail}")
-            if endpoint.is_filtered(code, message):
-                return Filtered(f"the provider's content filter withheld the prompt: {detail}")
-            return ProviderError(f"the endpoint does not take the request ({status}): {detail}")
-        return ProviderError(f"the endpoint answered {status}, {tries}: {detail}")
 
     def _read(self, reply: Any) -> tuple[str, str]:
         choices = getattr(reply, "choices", None)

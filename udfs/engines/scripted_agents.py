@@ -34,6 +34,8 @@ MIN_SHARE: Final = 0.5
 MAX_BESIDE: Final = 0.5
 """Overlap with the evidence above which a sentence of the fragment may be cut out with it."""
 MAX_QUOTED: Final = 300
+MAX_READ: Final = 20_000
+"""Characters of a document that questions are written about."""
 _ANSWERING: Final = re.compile(r"\d|[A-Z][a-z]|[一二三四五六七八九十]")
 _NOUNS: Final[dict[str, dict[Topic, str]]] = {
     "en": {
@@ -265,6 +267,27 @@ def _find(text: str, question: str, answer: str, language: str) -> str | None:
     return None
 
 
+def _questions(gold: Knowledge, language: str, draw: Draw) -> dict[str, Any]:
+    """Statements with a blank, drawn with replacement, so that some come twice; a third takes what is made up for
+    granted.
+    """
+    text = str(gold.get("text", ""))[:MAX_READ]
+    found = [(topic, one) for topic in Topic for one in statements(text, language, topic)]
+    questions = []
+    for i in range(int(gold.get("count", 0)) if found else 0):
+
+        def own(what: str, i: int = i) -> float:
+            return draw(f"{what} {i}")
+
+        topic, chosen = found[int(own("statement") * len(found))]
+        question = _ASK[language].format(noun=_NOUNS[language][topic], blanked=chosen.blanked)
+        if own("made up") < 1 / 3:
+            given = "既然" if language == "zh" else "Given that "
+            question = _prefixed(given, _claim(_ASSUMPTIONS[language], {}, language, own), question, language)
+        questions.append(question)
+    return {"questions": questions}
+
+
 _AGENTS: Final[dict[str, Agent]] = {
     "quality": _quality,
     "topic": _topic,
@@ -276,4 +299,5 @@ _AGENTS: Final[dict[str, Agent]] = {
     "false_assumption": _false_assumption,
     "short_reading": _reading,
     "full_view": _reading,
+    "question_generator": _questions,
 }

@@ -53,7 +53,7 @@ class VllmEngine:
         held = int(cache.kv_cache_size_tokens or cache.num_gpu_blocks * cache.block_size)
         self._kv_tokens = max(0, held - self._block_size)
         # Python's exit takes modules down before vLLM's own clean-up runs, which then fails with a stack trace.
-        self._at_exit = _shutdown_later(llm, watch)
+        self._at_exit = shutdown_later(llm, watch)
         atexit.register(self._at_exit)
 
     @classmethod
@@ -67,8 +67,8 @@ class VllmEngine:
         check_room(resolved, config, tensor_parallel_size=tensor_parallel_size)
         watch = ChildWatch()
         try:
-            with _environment(config):
-                llm = _start(config, resolved, tensor_parallel_size)
+            with quiet_environment(config):
+                llm = start_llm(config, resolved, tensor_parallel_size)
         except BaseException:
             watch.close()
             raise
@@ -77,7 +77,7 @@ class VllmEngine:
             chat = ChatTokenizer(llm.get_tokenizer(), config.chat_template, config.name)
             return cls(config, resolved, llm, chat, watch)
         except UserError:
-            _shutdown_later(llm, watch)()
+            shutdown_later(llm, watch)()
             raise
         finally:
             # vLLM keeps exceptions whose tracebacks hold this frame: its engine must not live on through it, for its
@@ -164,13 +164,7 @@ class VllmEngine:
             return
         atexit.unregister(self._at_exit)
         self._chat.close()
-        handler = llm.output_handler
-        if handler is not None:  # before the processes go, or it takes their end for a crash
-            handler.cancel()
-            await asyncio.gather(handler, return_exceptions=True)
-            llm.output_handler = None
-        await asyncio.to_thread(llm.shutdown, SHUTDOWN_S)
-        self._watch.close()
+        await stop_llm(llm, self._watch)
         del llm
         gc.collect()
 
@@ -180,7 +174,7 @@ class VllmEngine:
         return self._llm
 
 
-def _shutdown_later(llm: Any, watch: ChildWatch) -> Callable[[], None]:
+def shutdown_later(llm: Any, watch: ChildWatch) -> Callable[[], None]:
     """A function that shuts `llm` down if it still exists, and does not keep it alive."""
     reference = weakref.ref(llm)
 
@@ -193,7 +187,25 @@ def _shutdown_later(llm: Any, watch: ChildWatch) -> Callable[[], None]:
     return shutdown
 
 
-def _start(config: VllmModel, resolved: Resolved, tensor_parallel_size: int) -> Any:
+async def stop_llm(llm: Any, watch: ChildWatch) -> None:
+    """Stop vLLM's processes and wait for them."""
+    handler = llm.output_handler
+    if handler is not None:  # before the processes go, or it takes their end for a crash
+        handler.cancel()
+        await asyncio.gather(handler, return_exceptions=True)
+        llm.output_handler = None
+    await asyncio.to_thread(llm.shutdown, SHUTDOWN_S)
+    watch.close()
+
+
+def start_llm(
+    config: VllmModel, resolved: Resolved, tensor_parallel_size: int, own: Mapping[str, Any] | None = None
+) -> Any:
+    """An `AsyncLLM`. `own` replaces arguments that are set here, `model.engine_args` replaces both.
+
+    Raises:
+        UserError, EngineDead: as `VllmEngine.create`.
+    """
     with watched_stderr() as said:
         # The environment has to be set before this import: vLLM sets its logging up on import.
         from vllm import AsyncEngineArgs
@@ -232,7 +244,9 @@ def _start(config: VllmModel, resolved: Resolved, tensor_parallel_size: int) -> 
         arguments["block_size"] = config.block_size
     with watched_stderr() as said:
         try:
-            return AsyncLLM.from_engine_args(AsyncEngineArgs(**(arguments | dict(config.engine_args))))
+            return AsyncLLM.from_engine_args(
+                AsyncEngineArgs(**(arguments | dict(own or {}) | dict(config.engine_args)))
+            )
         except (ValueError, RuntimeError) as error:
             failure = error
     cause = root_cause(said) if isinstance(failure, RuntimeError) else None
@@ -261,7 +275,7 @@ def _sampling_params(sampling: Sampling, schema: Mapping[str, Any] | None, strea
 
 
 @contextmanager
-def _environment(config: VllmModel) -> Iterator[None]:
+def quiet_environment(config: VllmModel) -> Iterator[None]:
     """The environment in which vLLM's processes start: quiet, and on a CPU with every core bound to a thread.
 
     vLLM's own choice leaves one core idle for its scheduler: half the machine where there are two. Ray sets

@@ -68,7 +68,7 @@ def identify(config: VllmModel) -> str:
     if config.weights.startswith("package:"):
         raise UserError(f"model.weights={config.weights!r} is not known; packages: {', '.join(PACKAGES)}")
     if _is_folder(config.weights):
-        return _revision(config, _folder_identity(Path(config.weights).expanduser()))
+        return _revision(config, folder_identity(Path(config.weights).expanduser()))
     return _revision(config, _hub_config(config).parent.name)
 
 
@@ -85,7 +85,7 @@ def resolve(config: VllmModel) -> Resolved:
         path = str(folder)
     elif _is_folder(config.weights):
         folder = Path(config.weights).expanduser()
-        _folder_identity(folder)
+        folder_identity(folder)
         path = str(folder)
     else:
         folder = _hub_config(config).parent
@@ -122,12 +122,17 @@ def _is_folder(weights: str) -> bool:
     return path.exists() or path.is_absolute() or weights.startswith((".", "~")) or weights.count("/") > 1
 
 
-def _folder_identity(folder: Path) -> str:
+def folder_identity(folder: Path, key: str = "model.weights") -> str:
+    """A hash of a saved model: its configuration, its weights (sampled) and its tokenizer.
+
+    Raises:
+        UserError: the folder holds no model.
+    """
     if not folder.is_dir():
-        raise UserError(f"model.weights={str(folder)!r}: no such folder; give a folder, or a hub id owner/name")
+        raise UserError(f"{key}={str(folder)!r}: no such folder; give a folder, or a hub id owner/name")
     config = folder / "config.json"
     if not config.is_file():
-        raise UserError(f"model.weights={str(folder)!r} holds no config.json; give the folder of a saved model")
+        raise UserError(f"{key}={str(folder)!r} holds no config.json; give the folder of a saved model")
     try:
         content = json.loads(config.read_text(encoding="utf-8"))
     except ValueError as error:
@@ -136,7 +141,7 @@ def _folder_identity(folder: Path) -> str:
         raise UserError(f"{config} does not hold a model's configuration")
     weights = sorted((f.name, f.stat().st_size, _sampled(f)) for f in folder.iterdir() if f.suffix in WEIGHT_SUFFIXES)
     if not weights:
-        raise UserError(f"model.weights={str(folder)!r} holds no weights ({', '.join(WEIGHT_SUFFIXES)})")
+        raise UserError(f"{key}={str(folder)!r} holds no weights ({', '.join(WEIGHT_SUFFIXES)})")
     texts = [content_hash((folder / name).read_text(encoding="utf-8", errors="replace"))
              if (folder / name).suffix != ".model" else (folder / name).stat().st_size
              for name in TOKENIZER_FILES if (folder / name).is_file()]  # fmt: skip

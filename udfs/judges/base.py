@@ -8,13 +8,22 @@ What a prompt asks for (`Prompt.purpose`) and what the reply has to look like:
 | `reformulate` | dialogue, turn 2 | free text; ends with a line `New question: …` / `新问题：…` |
 | `refusal` | dialogue, detector `llm` | JSON `{"verdict": "refused" \\| "answered"}` |
 | `judge.response` | judge `llm:<model>` | JSON `{"rationale": "…", "verdict": "…"}` |
+| `judge.answerable` | the same, of new questions | JSON `{"quote": "…", "answerable": true \\| false}` |
+| `judge.entities` | the same, once for each of the two questions | JSON `{"entities": ["…"]}` |
+| `judge.error_category` | the same, of a failed one | JSON `{"rationale": "…", "verdict": "…"}` |
+| `judge.strategy` | the same, of a successful one | JSON `{"rationale": "…", "verdict": "…"}` |
+| `judge.minimum_span` | the same, of an unanswerable question | JSON `{"reason": "…", "span": "…"}` |
 
 `judge.response` is one call for all measures. Its verdicts are `correct | incorrect | refused` where the gold says
 answerable, and `incorrect | direct_refusal | reasoned_answer` where it says unanswerable; the measures `refusal`,
 `answer_consistency` and `response_class` follow from the one verdict (`udfs.judges.verdicts`).
 
+New questions (`udfs.judges.llm_reformulation`) are judged where the question is unanswerable by its gold and turn 2 was
+asked, and so are minimum spans (`udfs.judges.minimum_span`). A prompt that shows the view starts with it.
+
 `Prompt.gold` (for scripted engines alone, never sent) is `{"question": row_of(question)}`, and for `refusal` and
-`judge.response` also `"response"`: the text that is judged.
+`judge.response` also `"response"`: the text that is judged; for the five below it `"new_question"`, `"view"` and, for
+`judge.entities`, `"tagged"`: the question whose entities are wanted.
 """
 
 from __future__ import annotations
@@ -31,6 +40,11 @@ OnPrefill = Callable[[], None]
 
 PURPOSE_REFUSAL: Final = "refusal"
 PURPOSE_RESPONSE: Final = "judge.response"
+PURPOSE_ANSWERABLE: Final = "judge.answerable"
+PURPOSE_ENTITIES: Final = "judge.entities"
+PURPOSE_ERROR_CATEGORY: Final = "judge.error_category"
+PURPOSE_STRATEGY: Final = "judge.strategy"
+PURPOSE_MINIMUM_SPAN: Final = "judge.minimum_span"
 
 REFUSAL: Final = "refusal"
 """Measure: refused | answered, score 1 | 0 (CouldAsk, Table 4: detection of the unanswerable).
@@ -79,7 +93,7 @@ class Judge(Protocol):
         """One judgement per measure; nothing for a response that is not `judgeable`.
 
         Args:
-            response: what is judged; its turn 1 alone is read.
+            response: what is judged: by its turn 1, or by the new question that came of its turn 2.
             question: the question with its gold.
             document: the whole text of the document, not the view: gold evidence is cut out of it.
             engine: what completes the judge's prompt.
@@ -95,6 +109,11 @@ class Judge(Protocol):
 def judgeable(response: Response) -> bool:
     """Whether the response has a turn 1 to judge (its turn 2 may have failed); the others owe no judgement."""
     return any(turn.purpose == "answer" for turn in response.turns)
+
+
+def is_reformulated(question: Question, response: Response) -> bool:
+    """Whether the response has a turn 2 that is judged: of an unanswerable question, whatever it came to."""
+    return not question.answerable and any(turn.purpose == "reformulate" for turn in response.turns)
 
 
 def answer_text(response: Response) -> str:

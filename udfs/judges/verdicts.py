@@ -53,6 +53,18 @@ class UnanswerableVerdict(Judged):
     verdict: Annotated[Literal["incorrect", "direct_refusal", "reasoned_answer"], BeforeValidator(_named)]
 
 
+class FailureVerdict(Judged):
+    """Of a new question that failed (CouldAsk, Table 6): `udfs.measures.categories.ErrorCategory`."""
+
+    verdict: Annotated[Literal["same_or_rephrased", "copied", "irrelevant", "other"], BeforeValidator(_named)]
+
+
+class SuccessVerdict(Judged):
+    """Of a new question that succeeded (CouldAsk, Table 1): `udfs.measures.categories.Strategy`."""
+
+    verdict: Annotated[Literal["correct", "generalize", "nearest_match", "specify"], BeforeValidator(_named)]
+
+
 class RefusalVerdict(Reply):
     """Of any reply, without its gold: the detector `llm`."""
 

@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, Generic, NoReturn, Protocol, TypeVar
 
 import pyarrow as pa
 
@@ -34,73 +34,50 @@ class EnginePlacement:
     kv_share: float
 
 
-class EngineStage:
-    """Base of the stages that ask an engine. A subclass gives `run_bundle`.
+class Closable(Protocol):
+    """What holds weights, processes or connections."""
 
-    Args:
-        model: the model's config, as under conf/model.
-        placement: see `EnginePlacement`.
-        watch: told of every completion and row, and of an engine's death.
+    async def close(self) -> None: ...
+
+
+Held = TypeVar("Held", bound=Closable)
+
+
+class LoadedStage(Generic[Held]):
+    """Base of the stages that load an engine or an embedder once and release it with the actor.
+
+    A subclass gives `create`.
     """
 
-    def __init__(self, model: Mapping[str, Any], placement: EnginePlacement, watch: Watch) -> None:
-        self.model = model_config(dict(model))
-        self.placement = placement
+    def __init__(self, watch: Watch) -> None:
         self.watch = watch
-        self.engine: Engine | None = None
-        self.admission = Admission(None)
+        self.engine: Held | None = None
         self._loading = asyncio.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = 0
 
-    async def __call__(self, batch: pa.Table) -> pa.Table:
-        """Run the bundles of one block; adds nothing to them, gives RESULTS rows."""
-        try:
-            engine = await self._load()
-            async with asyncio.TaskGroup() as tasks:
-                started = [tasks.create_task(self.run_bundle(engine, row)) for row in batch.to_pylist()]
-        except EngineDead as error:  # while it was loading
-            self._leave(str(error))
-        except BaseExceptionGroup as failures:
-            dead, _ = failures.split(EngineDead)
-            if dead is None:
-                raise failures.exceptions[0] from failures
-            self._leave(str(dead.exceptions[0]))
-        self.watch.flush()
-        return pa.Table.from_pylist([task.result() for task in started], schema=RESULTS)
-
-    def observer(self, tally: Tally) -> Callable[[Completion], None]:
-        """What dialogues and judges call with each completion: counts it for the bundle and for the watch."""
-
-        def observe(completion: Completion) -> None:
-            tally.add(completion)
-            self.watch.completed(completion)
-
-        return observe
-
-    async def run_bundle(self, engine: Engine, bundle: dict[str, Any]) -> dict[str, object]:
-        """Everything asked of one document; a row of RESULTS."""
+    async def create(self) -> Held:
+        """Make what is loaded, in the running event loop."""
         raise NotImplementedError
 
-    def _leave(self, message: str) -> NoReturn:
+    def adopt(self, engine: Held) -> None:
+        """Use `engine`, which was made in the running event loop."""
+        self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
+        self.engine = engine
+
+    async def load(self) -> Held:
+        """What is loaded; the first call loads it."""
+        async with self._loading:
+            if self.engine is None:
+                self.adopt(await self.create())
+            assert self.engine is not None
+            return self.engine
+
+    def leave(self, message: str) -> NoReturn:
         """End the actor: Ray starts a new one and tries the block again; an exception would end the job."""
         self.watch.engine_died(message)  # raises when that was once too often
         print(f"engine died: {message}", file=sys.stderr, flush=True)
         os._exit(EXIT_ENGINE_DEAD)
-
-    async def _load(self) -> Engine:
-        async with self._loading:
-            if self.engine is None:
-                self.adopt(await create_engine(self.model, tensor_parallel_size=self.placement.tensor_parallel_size))
-            assert self.engine is not None
-            return self.engine
-
-    def adopt(self, engine: Engine) -> None:
-        """Ask `engine`, which was made in the running event loop; its KV cache sets the budget."""
-        self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
-        self.engine = engine
-        kv = engine.kv_tokens
-        self.admission = Admission(None if kv is None else max(1, int(kv * self.placement.kv_share)))
 
     async def close(self) -> None:
         """Release the engine. Calling it twice is allowed."""
@@ -117,3 +94,57 @@ class EngineStage:
             loop.run_until_complete(self.close())
         elif threading.get_ident() != self._thread:  # on the loop's own thread waiting for it would never end
             asyncio.run_coroutine_threadsafe(self.close(), loop).result(timeout=CLOSE_SECONDS)
+
+
+class EngineStage(LoadedStage[Engine]):
+    """Base of the stages that ask an engine. A subclass gives `run_bundle`.
+
+    Args:
+        model: the model's config, as under conf/model.
+        placement: see `EnginePlacement`.
+        watch: told of every completion and row, and of an engine's death.
+    """
+
+    def __init__(self, model: Mapping[str, Any], placement: EnginePlacement, watch: Watch) -> None:
+        super().__init__(watch)
+        self.model = model_config(dict(model))
+        self.placement = placement
+        self.admission = Admission(None)
+
+    async def __call__(self, batch: pa.Table) -> pa.Table:
+        """Run the bundles of one block; adds nothing to them, gives RESULTS rows."""
+        try:
+            engine = await self.load()
+            async with asyncio.TaskGroup() as tasks:
+                started = [tasks.create_task(self.run_bundle(engine, row)) for row in batch.to_pylist()]
+        except EngineDead as error:  # while it was loading
+            self.leave(str(error))
+        except BaseExceptionGroup as failures:
+            dead, _ = failures.split(EngineDead)
+            if dead is None:
+                raise failures.exceptions[0] from failures
+            self.leave(str(dead.exceptions[0]))
+        self.watch.flush()
+        return pa.Table.from_pylist([task.result() for task in started], schema=RESULTS)
+
+    def observer(self, tally: Tally) -> Callable[[Completion], None]:
+        """What dialogues and judges call with each completion: counts it for the bundle and for the watch."""
+
+        def observe(completion: Completion) -> None:
+            tally.add(completion)
+            self.watch.completed(completion)
+
+        return observe
+
+    async def run_bundle(self, engine: Engine, bundle: dict[str, Any]) -> dict[str, object]:
+        """Everything asked of one document; a row of RESULTS."""
+        raise NotImplementedError
+
+    async def create(self) -> Engine:
+        return await create_engine(self.model, tensor_parallel_size=self.placement.tensor_parallel_size)
+
+    def adopt(self, engine: Engine) -> None:
+        """Ask `engine`, which was made in the running event loop; its KV cache sets the budget."""
+        super().adopt(engine)
+        kv = engine.kv_tokens
+        self.admission = Admission(None if kv is None else max(1, int(kv * self.placement.kv_share)))

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from udfs.engines.base import Completion
 from udfs.engines.trie import PromptTrie
-from udfs.records import Candidate, Judgement, Response, row_of
-from udfs.schema import CANDIDATES, JUDGEMENTS, RESPONSES
+from udfs.records import Candidate, CheckSample, Judgement, Proposal, Response, row_of
+from udfs.schema import CANDIDATES, CHECKS, JUDGEMENTS, PROPOSALS, RESPONSES
 
 RESULTS = pa.schema(
     [
@@ -19,6 +19,8 @@ RESULTS = pa.schema(
         pa.field("responses", pa.list_(pa.struct(list(RESPONSES))), False),
         pa.field("judgements", pa.list_(pa.struct(list(JUDGEMENTS))), False),
         pa.field("candidates", pa.list_(pa.struct(list(CANDIDATES))), False),
+        pa.field("proposals", pa.list_(pa.struct(list(PROPOSALS))), False),
+        pa.field("checks", pa.list_(pa.struct(list(CHECKS))), False),
         pa.field("calls", pa.int64(), False),
         pa.field("prompt_tokens", pa.int64(), False),
         pa.field("cached_tokens", pa.int64(), False),
@@ -62,6 +64,8 @@ def result_row(
     judgements: Iterable[Judgement],
     tally: Tally,
     candidates: Iterable[Candidate] = (),
+    proposals: Iterable[Proposal] = (),
+    checks: Iterable[CheckSample] = (),
 ) -> dict[str, object]:
     """One row of RESULTS."""
     bound = tally.trie.bound if tally.calls and tally.shown == tally.calls else None
@@ -71,6 +75,8 @@ def result_row(
         "responses": [row_of(response) for response in responses],
         "judgements": [row_of(judgement) for judgement in judgements],
         "candidates": [row_of(candidate) for candidate in candidates],
+        "proposals": [row_of(proposal) for proposal in proposals],
+        "checks": [row_of(check) for check in checks],
         "calls": tally.calls,
         "prompt_tokens": tally.prompt_tokens,
         "cached_tokens": tally.cached_tokens,

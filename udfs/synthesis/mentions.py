@@ -34,6 +34,7 @@ _AFTER: Final = word_set("jr sr esq city inc ltd llc plc corp co company")
 _TITLES_ZH: Final = re.compile(
     r"(?:先生|女士|小姐|夫人|太太|教授|博士|法官|律师|将军|总统|主席|股份有限公司|有限公司|公司|集团|[市省县区镇乡村州国])$"
 )
+_AT_ZH: Final = re.compile("^(?:自从|截至|[在于从自到至当])")
 _SMALL_ZH: Final = re.compile("[的了着过地得之已所将把被也又均曾]")
 _ASKING_ZH: Final = re.compile(
     "[的了着过地得之已所将把被也又均曾是在有和与或谁哪什么几多少何怎样如为个些里中吗呢于由以]"
@@ -45,9 +46,8 @@ _DIGITS_ZH: Final = ("零一二三四五六七八九", "〇一二三四五六七
 
 def mentions(index: DocumentIndex, phrase: str) -> bool:
     """Whether the document has `phrase` in any form, or a sentence with all that it says."""
-    return (
-        any(map(index.occurs, forms(phrase, index.language))) or _squashed(index, phrase) or _scattered(index, phrase)
-    )
+    known = {phrase, *forms(phrase, index.language)}
+    return any(map(index.occurs, known)) or _squashed(index, phrase) or _scattered(index, phrase)
 
 
 def says(index: DocumentIndex, units: frozenset[str]) -> bool:
@@ -102,9 +102,10 @@ def _bare(phrase: str) -> Iterator[str]:
 
 
 def _bare_zh(phrase: str) -> Iterator[str]:
-    bare = _TITLES_ZH.sub("", normalize(phrase))
-    if len(bare) > 1:
-        yield bare
+    plain = _AT_ZH.sub("", normalize(phrase))
+    for bare in (plain, _TITLES_ZH.sub("", plain)):
+        if len(bare) > 1:
+            yield bare
 
 
 def _renumbered(phrase: str) -> Iterator[str]:

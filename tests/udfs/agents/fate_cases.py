@@ -118,6 +118,8 @@ QA_CASES = [
             (Fate.UNRELATED_QUESTION, {"question": ("Who discovered penicillin?", "谁发现了青霉素？")}),
             (Fate.EVIDENCE_NOT_FOUND, {"evidence": (["The school bought the wheel."], ["学堂买下了水轮。"])}),
             (Fate.EVIDENCE_NOT_FOUND, {"evidence": lambda fact: [fact.evidence, "Not in it at all, 没有这句话。"]}),
+            (Fate.EVIDENCE_NOT_FOUND, {"evidence": (["the"], ["纸坊"])}),  # of which sentence?
+            (Fate.NOT_A_QUESTION, {"question": ("Was the great wheel of the mill new?", "纸坊的大水轮是否换过？")}),
             (Fate.UNSUPPORTED_ANSWER, {"answer": ("1912", "宣统三年")}),
             (Fate.UNSUPPORTED_ANSWER, {"answer": ("summer hail", "下冰雹的夏天")}),
             (Fate.UNSUPPORTED_ANSWER, {"answer": ("Yes.", "是的。")}),
@@ -146,6 +148,7 @@ NEGATIVE_CASES = [
             (Fate.WEAK_REFERENCE, lambda fact: f"{fact.reference} ({fact.answer})"),
             (Fate.WEAK_REFERENCE, BARE),
             (Fate.WEAK_REFERENCE, NO_REFUSAL),
+            (Fate.WEAK_REFERENCE, lambda fact: fact.reference.replace("nine", "1200").replace("九个", "一千二百个")),
             (Fate.WRONG_LANGUAGE, (FIRST["zh"].reference, FIRST["en"].reference)),
         )
     ),
@@ -172,7 +175,31 @@ NEGATIVE_CASES = [
                     ),
                 },
             ),
+            (Fate.UNCHANGED_QUESTION, {"replacement": ("which", "，")}),
+            (
+                Fate.IN_DOCUMENT,
+                {
+                    "replacement": ("Professor Sela Brook", "石伯安先生"),
+                    "question": (
+                        "In which year was the great wheel of the old Professor Sela Brook replaced?",
+                        "旧石伯安先生的大水轮是哪一年换掉的？",
+                    ),
+                },
+            ),
+            (
+                Fate.UNRELATED_QUESTION,
+                {"question": ("Who saw the great wheel when pepper foundry ice fell?", "琉璃窑的大水轮有什么人看过？")},
+            ),
             (Fate.WEAK_REFERENCE, {"reference": lambda fact: fact.condition["reference"]}),  # names another thing
+            (
+                Fate.WEAK_REFERENCE,  # as if the document had said it of the new entity
+                {
+                    "reference": (
+                        "The document does not mention a pepper foundry. It says that its wheel was replaced in 1911.",
+                        "文档没有提到琉璃窑。文档说的是匠人石伯安在宣统二年换掉了大水轮。",
+                    )
+                },
+            ),
             (
                 Fate.WEAK_REFERENCE,
                 {"reference": ("The document does not mention any pepper foundry at all.", "文档没有提到琉璃窑。")},
@@ -200,6 +227,16 @@ NEGATIVE_CASES = [
             (Fate.UNCHANGED_QUESTION, {"question": lambda fact: fact.question}),
             (Fate.UNCHANGED_QUESTION, {name: ("if elephants could fly", "假如大象会飞")}),
             (Fate.UNCHANGED_QUESTION, {name: ("the great wheel", "大水轮")}),
+            (
+                Fate.UNCHANGED_QUESTION,
+                {
+                    name: ("according to the document", "根据文档内容"),
+                    "question": (
+                        "According to the document, in which year was the great wheel of the old paper mill replaced?",
+                        "根据文档内容，旧纸坊的大水轮是哪一年换掉的？",
+                    ),
+                },
+            ),
             (Fate.WRONG_LANGUAGE, {name: ("假如大象会飞", "if elephants could fly")}),
             (
                 Fate.IN_DOCUMENT,
@@ -250,6 +287,13 @@ REVIEW_CASES = [
         "full_view", answers("full_view", whole, answerable=False, answer=""), Step.FULL_VIEW, Fate.NOT_ANSWERED, TWIN
     ),
     Case("full_view", answers("full_view", whole, **OTHER), Step.FULL_VIEW, Fate.CONFLICTING_ANSWERS, TWIN),
+    Case(
+        "full_view",
+        answers("full_view", whole, answerable=True, answer=("not 1911", "不是宣统二年")),
+        Step.FULL_VIEW,
+        Fate.CONFLICTING_ANSWERS,
+        TWIN,
+    ),
     Case("full_view", answers("full_view", cut, **FOUND), Step.FULL_VIEW, Fate.EVIDENCE_SURVIVES, LACK),
     Case("full_view", answers("full_view", cut, **OTHER), Step.FULL_VIEW, Fate.CONFLICTING_ANSWERS, LACK),
     Case("full_view", answers("full_view", rewritten, **FOUND), Step.FULL_VIEW, Fate.EVIDENCE_SURVIVES, REWRITTEN),

@@ -230,6 +230,31 @@ async def test_program_short_reading_without_the_answer_is_no_objection_to_the_a
     assert fates(await made(AgentsEngine({"short_reading": nothing}), "en")) == {Fate.ACCEPTED: 5}
 
 
+async def test_program_short_reading_has_to_answer_the_answerable_where_nobody_reads_the_whole_view() -> None:
+    nothing = as_json({"quote": "", "answerable": False, "answer": ""})
+    spec = replace(SPEC["en"], full_view=False)
+    one = by_kind(await made(AgentsEngine({"short_reading": nothing}), "en", spec=spec))
+    assert (one[Kind.ANSWERABLE].step, one[Kind.ANSWERABLE].fate) == (Step.RETRIEVAL, Fate.NOT_ANSWERED)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_program_sentence_with_the_answer_and_the_question_ends_the_cut_candidate_whatever_readers_say(
+    language: str,
+) -> None:
+    """Readers that find nothing in a view do not outweigh a sentence that plainly answers."""
+    fact = FIRST[language]
+    again = {
+        "en": "In the year 1911 men from nine parishes replaced the great wheel of the paper mill by the stove.",
+        "zh": "县里的学堂说，旧纸坊那个大水轮，村子里的妇女们在宣统二年的夏天看着它被人换掉，花了不少银钱。",
+    }[language]
+    text = f"{DOCUMENTS[language]}\n\n{again}"
+    one = about(await made(AgentsEngine(), language, (0, 1), text=text), fact)
+    lack = one[Kind.LACK_OF_EVIDENCE]
+    assert one[Kind.ANSWERABLE].fate is Fate.ACCEPTED
+    assert again in view_text(text, lack.redactions)
+    assert (lack.step, lack.fate) == (Step.RETRIEVAL, Fate.EVIDENCE_SURVIVES)
+
+
 async def test_program_same_question_is_asked_without_a_document_once() -> None:
     engine = AgentsEngine()
     await made(engine, "en")
