@@ -29,11 +29,14 @@ help: ## list the targets
 setup: ## make .venv and install the project with pinned versions (quick when nothing changed)
 	@infra/setup/install.sh "$(PYTHON)" "$(ENGINE)"
 
-demo: setup ## evaluate the embedded model on the sample, and report
+demo: setup ## evaluate the embedded model on the sample and report; then let it make questions itself
 	$(VENV_PYTHON) -m jobs.ingest source=sample name=sample storage.root=$(DEMO_ROOT)
 	$(VENV_PYTHON) -m jobs.evaluate model=smollm2-135m 'datasets=[sample]' judge=rules model.sampling.max_tokens=96 \
 	  storage.root=$(DEMO_ROOT)
-	$(VENV_PYTHON) -m jobs.report storage.root=$(DEMO_ROOT)
+	$(VENV_PYTHON) -m jobs.report storage.root=$(DEMO_ROOT) run=main
+	$(VENV_PYTHON) -m jobs.synthesize model=smollm2-135m 'datasets=[sample]' limit=4 synthesis.quality_threshold=1 \
+	  storage.root=$(DEMO_ROOT)
+	$(VENV_PYTHON) -m jobs.report storage.root=$(DEMO_ROOT) run=synthetic
 
 test: setup ## run the tests
 	$(VENV_PYTHON) -m pytest $(PYTEST_ARGS)
