@@ -78,16 +78,26 @@ def load_model(name: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class JudgeConfig:
-    """Who judges: `rules`, or a model (`same`: the evaluated one) that sees the gold or the whole document."""
+    """Who judges: `rules`, or a model (`same`: the evaluated one) that sees the gold or the whole document.
+
+    Args:
+        reformulations: the model judges new questions too; it sees the document for that.
+        spans: the model finds the minimum spans of unanswerable questions too.
+    """
 
     kind: Literal["rules", "llm"]
     model: str | None
     overrides: dict[str, Any] | None
     context: Literal["gold", "document"]
+    reformulations: bool
+    spans: bool
 
     def __post_init__(self) -> None:
         if self.kind == "llm":
             require(bool(self.model), "judge.model", self.model, "same, or the name of a config under conf/model")
+        else:
+            for key in ("reformulations", "spans"):
+                require(not getattr(self, key), f"judge.{key}", True, "a model has to judge: judge=llm")
 
 
 @dataclass(frozen=True)

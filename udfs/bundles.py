@@ -1,9 +1,9 @@
 """The bundle: one document and everything asked of it. The unit that moves through Ray.
 
 The driver plans bundles over id and length columns alone; `AttachDocuments` (CPU tasks, a `map_batches` stage) reads
-each bundle's text out of its Parquet row group just before an engine actor needs it. Three plans share their columns and
-their packing: questions to answer or judge (`PLAN`), fragments to make questions from (`SYNTHESIS_PLAN`), and questions
-to write and to check (`CURATION_PLAN`).
+each bundle's text out of its Parquet row group just before an engine actor needs it. Three plans share their columns
+and their packing: questions to answer or judge (`PLAN`), fragments to make questions from (`SYNTHESIS_PLAN`), and
+questions to write and to check (`CURATION_PLAN`).
 """
 
 from __future__ import annotations

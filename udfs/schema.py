@@ -328,7 +328,7 @@ JUDGEMENTS: Final = _table(
         "question_id": pa.string(),
         "run": pa.string(),
         "measure": pa.string(),  # refusal | answer_consistency | response_class | …
-        "judge": pa.string(),  # rules | couldask | llm:<model>
+        "judge": pa.string(),  # rules | couldask | llm:<model> | embedding:<name>
         "status": pa.string(),
         "prompt_tokens": pa.int64(),
         "cached_tokens": pa.int64(),

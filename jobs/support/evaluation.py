@@ -23,8 +23,12 @@ from udfs.engines.config import ModelConfig, VllmModel, model_config
 from udfs.engines.embedding_config import EmbeddingConfig, VllmEmbedding, embedding_config
 from udfs.engines.embedding_factory import check_embedding_ready, describe_embedding
 from udfs.engines.factory import check_ready, check_room, describe
+from udfs.judges.base import Judge
 from udfs.judges.cosine import CosineJudge
+from udfs.judges.joint import JointJudge
 from udfs.judges.llm import LlmJudge
+from udfs.judges.llm_reformulation import LlmReformulationJudge
+from udfs.judges.minimum_span import MinimumSpanJudge
 from udfs.judges.reformulation import ReformulationJudge
 from udfs.judges.rules import RulesJudge
 from udfs.stages.embed import CosineStage
@@ -33,7 +37,7 @@ from udfs.stages.evaluate import EvaluateStage
 from udfs.stages.judge import JudgeStage, ReformulationStage, RulesStage
 from udfs.tables.store import Store
 
-RunJudge = RulesJudge | ReformulationJudge | LlmJudge | CosineJudge
+RunJudge = RulesJudge | ReformulationJudge | JointJudge | CosineJudge
 
 
 @dataclass
@@ -48,8 +52,9 @@ class Evaluation:
     revision: str
     specs: Mapping[str, DialogueSpec]
     judge_model: Mapping[str, Any] | None  # None: no model judges, or the evaluated one does
-    llm_judge: LlmJudge | None
-    embedding: EmbeddingConfig | None  # None: nothing measures the cosine
+    llm_judge: JointJudge | None
+    embedding: EmbeddingConfig | None
+    cosine_judge: CosineJudge | None  # None, as `embedding`: nothing measures the cosine
     start_id: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     @property
@@ -58,8 +63,8 @@ class Evaluation:
         found: list[RunJudge] = [RulesJudge(), ReformulationJudge()]
         if self.llm_judge is not None:
             found.append(self.llm_judge)
-        if self.embedding is not None:
-            found.append(CosineJudge(*describe_embedding(self.embedding)))
+        if self.cosine_judge is not None:
+            found.append(self.cosine_judge)
         return found
 
     @property
@@ -213,12 +218,23 @@ def prepare(config: EvaluateConfig) -> Evaluation:
     judge_model, llm_judge = _llm_judge(config)
     embedding = embedding_config(config.embedding)
     run = config.run if config.resume else f"{config.run}-{datetime.now(UTC):%Y%m%dT%H%M%S}"
-    store = Store(config.storage.root)
-    return Evaluation(config, store, run, model, name, revision, specs, judge_model, llm_judge, embedding)
+    return Evaluation(
+        config,
+        Store(config.storage.root),
+        run,
+        model,
+        name,
+        revision,
+        specs,
+        judge_model,
+        llm_judge,
+        embedding,
+        None if embedding is None else CosineJudge(*describe_embedding(embedding)),
+    )
 
 
-def _llm_judge(config: EvaluateConfig) -> tuple[dict[str, Any] | None, LlmJudge | None]:
-    """The judging model's config (None when the evaluated model judges) and the judge (None for the rules alone)."""
+def _llm_judge(config: EvaluateConfig) -> tuple[dict[str, Any] | None, JointJudge | None]:
+    """The judging model's config (None when the evaluated model judges) and its judges (None for the rules alone)."""
     if config.judge.kind == "rules":
         return None, None
     same = config.judge.model == "same"
@@ -226,5 +242,10 @@ def _llm_judge(config: EvaluateConfig) -> tuple[dict[str, Any] | None, LlmJudge 
     given |= config.judge.overrides or {}
     model = model_config(given)
     name, revision = describe(model)
-    judge = LlmJudge(name, sampling=model.sampling, context=config.judge.context, revision=revision)
-    return (None if given == dict(config.model) else given), judge
+    sampling = model.sampling
+    judges: list[Judge] = [LlmJudge(name, sampling=sampling, context=config.judge.context, revision=revision)]
+    if config.judge.reformulations:
+        judges.append(LlmReformulationJudge(name, sampling=sampling, revision=revision))
+    if config.judge.spans:
+        judges.append(MinimumSpanJudge(name, sampling=sampling, revision=revision))
+    return (None if given == dict(config.model) else given), JointJudge(tuple(judges))

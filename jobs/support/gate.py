@@ -83,24 +83,30 @@ class Limits:
         self.targets, self.budget = targets, budget
         self.gpus, self.usd_per_gpu_hour = gpus, usd_per_gpu_hour
         self.spent_tokens = 0
+        self._expected: dict[str, int] = {}  # of the bundles in flight
+        self._expected_of_done = 0
         self.outcome = Outcome()
         self._clock = clock
         self._started = clock()
 
-    def refuses(self, language: str, length_bucket: str) -> str | None:
-        """Why such a bundle is not to be started; None: start it."""
+    def refuses(self, bundle_id: str, language: str, length_bucket: str, expected_tokens: int) -> str | None:
+        """Why the bundle is not to be started; None: it is in flight from now on, until it is `done`."""
+        self._expected.pop(bundle_id, None)  # of an engine that died with it
         self.outcome.budget = self.outcome.budget or self._cap()
         reason = self.outcome.budget
         if reason is None and not self.targets.wants(language, length_bucket):
             reason = TARGETS_MET
         if reason is not None:
             self.outcome.refused[reason] += 1
+        else:
+            self._expected[bundle_id] = expected_tokens
         return reason
 
-    def done(self, accepted: Sequence[Accepted], spent_tokens: int) -> None:
+    def done(self, bundle_id: str, accepted: Sequence[Accepted], spent_tokens: int) -> None:
         """A bundle has ended."""
         self.targets.add(accepted)
         self.spent_tokens += spent_tokens
+        self._expected_of_done += self._expected.pop(bundle_id, 0)
 
     def read(self) -> Outcome:
         return self.outcome
@@ -108,7 +114,7 @@ class Limits:
     def _cap(self) -> str | None:
         gpu_hours = (self._clock() - self._started) / 3600 * self.gpus
         spent = {
-            "max_tokens": self.spent_tokens,
+            "max_tokens": self._projected_tokens(),
             "max_gpu_hours": gpu_hours,
             "max_usd": gpu_hours * self.usd_per_gpu_hour,
         }
@@ -118,6 +124,11 @@ class Limits:
                 return f"budget.{key}={cap:,} is spent"
         return None
 
+    def _projected_tokens(self) -> float:
+        """Spent, and what the bundles in flight will spend if their cost was expected as well as that of the others."""
+        scale = self.spent_tokens / self._expected_of_done if self._expected_of_done else 1.0
+        return self.spent_tokens + scale * sum(self._expected.values())
+
 
 class RayGate:
     """What engine actors get (`udfs.stages.gate.Gate`): asks the actor that holds the limits. Needs a started Ray."""
@@ -125,17 +136,17 @@ class RayGate:
     def __init__(self, targets: TargetCount, budget: BudgetConfig, gpus: float, usd_per_gpu_hour: float) -> None:
         self.actor: Any = ray.remote(num_cpus=0)(Limits).remote(targets, budget, gpus, usd_per_gpu_hour)
 
-    async def refuses(self, language: str, length_bucket: str) -> str | None:
-        reason: str | None = await self.actor.refuses.remote(language, length_bucket)
+    async def refuses(self, bundle_id: str, language: str, length_bucket: str, expected_tokens: int) -> str | None:
+        reason: str | None = await self.actor.refuses.remote(bundle_id, language, length_bucket, expected_tokens)
         return reason
 
-    async def done(self, candidates: Sequence[Candidate], spent_tokens: int) -> None:
+    async def done(self, bundle_id: str, candidates: Sequence[Candidate], spent_tokens: int) -> None:
         accepted = [
             Accepted(made.candidate_id, made.kind, made.language, made.length_bucket)
             for made in candidates
             if made.accepted
         ]
-        await self.actor.done.remote(accepted, spent_tokens)
+        await self.actor.done.remote(bundle_id, accepted, spent_tokens)
 
     def read(self) -> Outcome:
         """What was decided; called by the driver."""

@@ -47,7 +47,8 @@ def check_name(store: Store, name: str, now: MadeWith, overwrite: bool) -> None:
         UserError: it is an ingested dataset, or was made with other settings and `overwrite` is false.
     """
     marker = read_marker(store, name)
-    if (marker is None and store.files("documents", name)) or (marker is not None and marker.get("job") != JOB):
+    unmarked = marker is None and store.files("documents", name) and _bytes(store, name) is None
+    if unmarked or (marker is not None and marker.get("job") != JOB):
         raise UserError(f"dataset {name!r} under {store.root} was ingested, not synthesised: give another name=")
     if overwrite:
         return
@@ -71,9 +72,7 @@ def write_record(store: Store, name: str, now: MadeWith) -> None:
     content = json.dumps(dataclasses.asdict(now), ensure_ascii=False, indent=1).encode("utf-8")
     if _bytes(store, name) == content:
         return
-    store.filesystem.create_dir(store.path("candidates", name), recursive=True)
-    with store.filesystem.open_output_stream(store.path("candidates", name, RECORD)) as stream:
-        stream.write(content)
+    store.write_bytes(content, "candidates", name, RECORD)
 
 
 def _read(store: Store, name: str) -> MadeWith | None:

@@ -18,6 +18,7 @@ from udfs.judges.reformulation import ReformulationJudge
 from udfs.judges.rules import RulesJudge
 from udfs.records import Question, Response
 from udfs.schema import PERMANENT, QUESTIONS
+from udfs.stages.judge import OWED
 from udfs.tables.store import Store
 
 Items = dict[str, list[dict[str, Any]]]
@@ -138,6 +139,7 @@ def owed_judgements(
         if item is None:
             item = by_question[question.question_id] = {**question_row, "asks": [], "responses": []}
             items.setdefault(question.doc_id, []).append(item)
+        row[OWED] = sorted(expected - done)
         item["responses"].append(json.dumps(row, ensure_ascii=False, default=_plain))
     return Owed(items, expected_total, recorded_total)
 

@@ -83,7 +83,7 @@ class Cluster:
         """
         self.start()
         config = self.config
-        dataset = ray.data.from_arrow(plan)
+        dataset: ray.data.Dataset = ray.data.from_arrow(plan)
         if reads_text:
             dataset = dataset.map_batches(
                 AttachDocuments,  # on actors: Ray would fuse tasks into the engine actor, and reading would stall it

@@ -18,7 +18,9 @@ from jobs.cli import compose
 from jobs.config import EvaluateConfig
 from jobs.evaluate import evaluate
 from jobs.ingest import IngestConfig, ingest
+from tests.jobs.vectors_server import serving_vectors
 from udfs.errors import RunFailed, UserError
+from udfs.judges.llm_reformulation import GIVES as NEW_QUESTION_MEASURES
 from udfs.judges.reformulation import GIVES
 from udfs.tables.store import Store
 
@@ -94,6 +96,37 @@ def test_evaluate_again_asks_nothing_and_judges_what_was_not_judged(root: str, t
     assert set(store.read("judgements")["judgement_id"]) == judged
 
 
+def test_evaluate_with_an_embedding_measures_the_cosine_once(root: str) -> None:
+    with serving_vectors() as server:
+        given = (
+            "methods=[zs]",
+            "limit=60",
+            "embedding=endpoint",
+            f"embedding.base_url={server.base_url}",
+            "embedding.model=letters",
+        )
+        evaluate(config(root, *given))
+        store = Store(root)
+        judged = store.read("judgements").filter(pl.col("measure") == "cosine")
+        wanted = store.read("judgements").filter(pl.col("measure") == "edit_similarity")
+        assert set(judged["response_id"]) == set(wanted["response_id"])
+        assert judged.height == wanted.height > 0
+        assert judged["judge"].unique().to_list() == ["embedding:letters"]
+        assert judged["score"].is_between(0, 1).all()
+        assert judged["score"].n_unique() > 5
+        languages = store.read("questions").select("question_id", "language")
+        assert judged.join(languages, on="question_id")["language"].n_unique() == 2
+        before = server.texts.copy()
+        evaluate(config(root, *given))
+        assert server.texts == before, "a start that owes nothing asks for nothing"
+        evaluate(config(root, *given, "embedding.dimensions=50"))
+        assert server.texts.total() > before.total()
+    again = store.read("judgements").filter(pl.col("measure") == "cosine")
+    assert again.height == 2 * judged.height, "another revision is owed anew"
+    runs = store.read("runs").filter(pl.col("model") == "embedding:letters").sort("started_at")
+    assert runs["recorded"].to_list() == [judged.height, judged.height]
+
+
 def test_evaluate_another_method_asks_only_for_it(root: str, tmp_path: Path) -> None:
     evaluate(config(root, "methods=[zs]"))
     log = tmp_path / "calls"
@@ -154,11 +187,23 @@ def test_evaluate_judge_of_another_model_is_a_stage_of_its_own(root: str) -> Non
 def test_evaluate_judge_added_later_judges_recorded_responses(root: str, tmp_path: Path) -> None:
     evaluate(config(root, "methods=[zs]"))
     log = tmp_path / "calls"
-    evaluate(config(root, "methods=[zs]", "judge=llm", f"model.call_log={log}"))
+    evaluate(config(root, "methods=[zs]", "judge=llm", "judge.reformulations=false", f"model.call_log={log}"))
     assert {line.split("\t")[1] for line in calls(log)} == {"judge.response"}
-    assert (
-        Store(root).read("judgements").filter(pl.col("judge") == "llm:scripted")["response_id"].n_unique() == QUESTIONS
-    )
+    by_model = pl.col("judge") == "llm:scripted"
+    assert Store(root).read("judgements").filter(by_model)["response_id"].n_unique() == QUESTIONS
+    before = Store(root).read("judgements").filter(by_model)["judgement_id"]
+    for _ in (1, 2):  # the second time nothing is owed
+        evaluate(config(root, "methods=[zs]", "judge=llm", "judge.spans=true", f"model.call_log={tmp_path / 'later'}"))
+    asked = calls(tmp_path / "later")
+    assert {line.split("\t")[1] for line in asked} == {
+        "judge.answerable", "judge.entities", "judge.error_category", "judge.strategy", "judge.minimum_span",
+    }  # fmt: skip
+    assert set(asked.values()) == {1}
+    added = Store(root).read("judgements").filter(by_model, ~pl.col("judgement_id").is_in(before.to_list()))
+    rules = Store(root).read("judgements").filter(measure="reformulation_answerable", judge="rules")
+    assert set(added["response_id"]) == set(rules["response_id"])
+    assert added.height == rules.height * (len(NEW_QUESTION_MEASURES) + 1)
+    assert added["status"].unique().to_list() == ["ok"]
 
 
 def test_evaluate_resume_false_leaves_the_old_run_alone(root: str) -> None:
@@ -197,8 +242,12 @@ def test_evaluate_within_a_small_kv_budget_still_asks_everything(root: str) -> N
         (["model.sampling.temperature=9"], r"temperature=9.*0.*2"),
         (["+model.tempature=1"], "tempature"),
         (["judge=llm", "judge.model=nobody"], "unknown model 'nobody'.*smollm2-135m"),
+        (["judge=rules", "judge.spans=true"], "judge.spans=True.*judge=llm"),
         (["detector=magic"], "detector='magic'.*rules, couldask, llm"),
         (["cluster.num_cpus=1"], "cluster.num_cpus=1"),
+        (["embedding=minilm", "embedding.weights=/no/such/folder"], "embedding.weights='/no/such/folder'"),
+        (["embedding=endpoint", "embedding.base_url=http://127.0.0.1:9/v1", "embedding.model=m",
+          "embedding.max_retries=0"], "of embedding m does not answer.*:9/v1"),
         (["model=smollm2-135m", "model.weights=/no/such/folder"], "/no/such/folder"),
         (["model=smollm2-135m", "model.kv_cache_gib=0.05"], "no room.*8192"),
         (["model=endpoint", "model.base_url=http://127.0.0.1:9/v1", "model.model=m", "model.max_retries=0"], ":9/v1"),

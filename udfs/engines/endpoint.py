@@ -73,7 +73,8 @@ def api_key(config: Endpoint, use: Use = CHAT) -> str:
     key = os.environ.get(config.api_key_env, "").strip()
     if not key:
         raise UserError(
-            f"{use.group} {config.name} wants a key for {config.base_url}: set the environment variable {config.api_key_env}"
+            f"{use.group} {config.name} wants a key for {config.base_url}: set the environment variable "
+            f"{config.api_key_env}"
         )
     return key
 

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from udfs.engines import schema_instance, scripted_agents
+from udfs.engines import schema_instance, scripted_agents, scripted_judging
 from udfs.engines.base import Completion, EngineDead, Message, OverLength, Prompt, ProviderError, Sampling
 from udfs.engines.config import ScriptedModel
 from udfs.engines.estimate import estimate_tokens
@@ -143,6 +143,10 @@ class ScriptedEngine:
             return _as_json(schema, {"verdict": "refused" if _is_refusal(_response(prompt)) else "answered"})
         if prompt.purpose == "judge.response":
             return _as_json(schema, self._judge(prompt))
+        accurate = self._draw(prompt, "judge") < self._config.judge_accuracy
+        judged = scripted_judging.reply(prompt.purpose, prompt.gold, accurate)
+        if judged is not None:
+            return _as_json(schema, judged)
         agent = self._agent(prompt)
         if agent is not None:
             return _as_json(schema, agent)
@@ -201,6 +205,7 @@ def revision(config: ScriptedModel) -> str:
     return content_hash(
         "scripted", 1, config.seed, config.garbage_rate, config.accuracy, config.detection, config.false_refusal,
         config.reformulation, config.judge_accuracy, scripted_agents.AGENTS_VERSION, config.common_sense,
+        scripted_judging.JUDGING_VERSION,
     )[:12]  # fmt: skip
 
 

@@ -27,8 +27,4 @@ class ReviewFolder:
 
     def write(self, name: str, content: str) -> str:
         """Write one file whole; give its address."""
-        path = self._store.path(*self._parts, name)
-        self._store.filesystem.create_dir(path.rsplit("/", 1)[0], recursive=True)
-        with self._store.filesystem.open_output_stream(path) as stream:
-            stream.write(content.encode("utf-8"))
-        return self.address(name)
+        return self._store.write_bytes(content.encode("utf-8"), *self._parts, name)

@@ -16,11 +16,11 @@ from pyarrow import fs
 from udfs.errors import UserError
 from udfs.identity import content_hash
 from udfs.records import Document, Question, Reject, row_of
+from udfs.tables.store import DATASET_MARKER as MARKER
 from udfs.tables.store import Store
 
 FILE_TEXT_BYTES: Final = 128 * 1024 * 1024
 FILE_ROWS: Final = 16_384
-MARKER: Final = "_dataset.json"
 TABLES: Final = ("documents", "questions", "rejects")
 
 
@@ -139,9 +139,7 @@ def read_marker(store: Store, dataset: str) -> dict[str, Any] | None:
 
 
 def _write_marker(store: Store, dataset: str, content: dict[str, Any]) -> None:
-    store.filesystem.create_dir(store.path("documents", dataset), recursive=True)
-    with store.filesystem.open_output_stream(store.path("documents", dataset, MARKER)) as stream:
-        stream.write(json.dumps(content, ensure_ascii=False, indent=1).encode("utf-8"))
+    store.write_bytes(json.dumps(content, ensure_ascii=False, indent=1).encode("utf-8"), "documents", dataset, MARKER)
 
 
 def _restore_marker(store: Store, dataset: str, marker: dict[str, Any] | None) -> None:

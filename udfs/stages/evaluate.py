@@ -11,7 +11,6 @@ from udfs.bundles import question_of
 from udfs.dialogues.dialogue import DialogueSpec, converse
 from udfs.engines.base import Completion, Engine
 from udfs.judges.base import Judge
-from udfs.judges.llm import LlmJudge
 from udfs.prompts import build_answer
 from udfs.records import Judgement, Question, Response, Span
 from udfs.scheduling import parallel_within, walk_prefix_tree
@@ -50,12 +49,12 @@ class EvaluateStage(EngineStage):
         watch: Watch,
         specs: Mapping[str, DialogueSpec],
         run: str,
-        judge: LlmJudge | None = None,
+        judge: Judge | None = None,
     ) -> None:
         super().__init__(model, placement, watch)
         self.specs = dict(specs)
         self.run = run
-        self.judge: Judge | None = judge
+        self.judge = judge
 
     async def run_bundle(self, engine: Engine, bundle: dict[str, Any]) -> dict[str, object]:
         tally = Tally(engine.block_size)

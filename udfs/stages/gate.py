@@ -11,11 +11,15 @@ from udfs.records import Candidate
 class Gate(Protocol):
     """Asked before each bundle and told after it."""
 
-    async def refuses(self, language: str, length_bucket: str) -> str | None:
-        """Why no bundle about such a document is to be started any more; None: start it."""
+    async def refuses(self, bundle_id: str, language: str, length_bucket: str, expected_tokens: int) -> str | None:
+        """Why this bundle is not to be started; None: start it.
+
+        Args:
+            expected_tokens: what it will cost, as far as is known before.
+        """
         ...
 
-    async def done(self, candidates: Sequence[Candidate], spent_tokens: int) -> None:
+    async def done(self, bundle_id: str, candidates: Sequence[Candidate], spent_tokens: int) -> None:
         """A bundle has ended: what it made, and its computed prompt tokens and output tokens together."""
         ...
 
@@ -23,8 +27,8 @@ class Gate(Protocol):
 class OpenGate:
     """For a stage that runs by itself: refuses nothing."""
 
-    async def refuses(self, language: str, length_bucket: str) -> str | None:
+    async def refuses(self, bundle_id: str, language: str, length_bucket: str, expected_tokens: int) -> str | None:
         return None
 
-    async def done(self, candidates: Sequence[Candidate], spent_tokens: int) -> None:
+    async def done(self, bundle_id: str, candidates: Sequence[Candidate], spent_tokens: int) -> None:
         return None

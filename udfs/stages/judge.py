@@ -5,13 +5,15 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 import pyarrow as pa
 
 from udfs.bundles import question_of
 from udfs.engines.base import Engine
 from udfs.judges.base import Judge
+from udfs.judges.joint import judge_of
 from udfs.judges.reformulation import ReformulationJudge
 from udfs.judges.rules import RulesJudge
 from udfs.records import Judgement, Question, Response, Span
@@ -22,6 +24,8 @@ from udfs.stages.watch import Watch
 from udfs.views import view_text
 
 Pair = tuple[Question, Response]
+OWED: Final = "owed_judgements"
+"""Key of a recorded response's JSON row: the judgement_ids that are owed of it. Without it all are."""
 
 
 def pairs_of(bundle: Mapping[str, Any]) -> list[Pair]:
@@ -29,6 +33,34 @@ def pairs_of(bundle: Mapping[str, Any]) -> list[Pair]:
     return [
         (question_of(item), Response.from_row(json.loads(row))) for item in bundle["items"] for row in item["responses"]
     ]
+
+
+@dataclass(frozen=True)
+class _Due:
+    """A response to judge, and whom by: of several judges those that owe something."""
+
+    question: Question
+    response: Response
+    judge: Judge
+
+    @property
+    def owes(self) -> int:
+        return len(self.judge.expected_judgement_ids(self.question, self.response))
+
+
+def _due_by_view(bundle: Mapping[str, Any], judge: Judge) -> list[list[_Due]]:
+    """What is to be judged, by view. In each the one that owes most comes first: it asks about the document, if any
+    does, and so brings it into the cache for the others.
+    """
+    views: dict[tuple[Span, ...], list[_Due]] = {}
+    for item in bundle["items"]:
+        question = question_of(item)
+        for text in item["responses"]:
+            row = json.loads(text)
+            response = Response.from_row(row)
+            by = judge if row.get(OWED) is None else judge_of(judge, question, response, row[OWED])
+            views.setdefault(question.redactions, []).append(_Due(question, response, by))
+    return [sorted(due, key=lambda one: -one.owes) for _, due in sorted(views.items())]
 
 
 class RulesStage:
@@ -84,19 +116,21 @@ class JudgeStage(EngineStage):
         tally = Tally(engine.block_size)
         observe = self.observer(tally)
         text = bundle["text"]
-        pairs = pairs_of(bundle)
+        views = _due_by_view(bundle, self.judge)
         each = self.model.sampling.max_tokens * 2 + 1024 + engine.block_size
         shared = await engine.count_tokens([{"role": "user", "content": text}]) or 0 if self.judge.reads_document else 0
-        parallel = parallel_within(self.admission.capacity, shared, each, len(pairs))
+        parallel = parallel_within(self.admission.capacity, shared, each, sum(map(len, views)))
 
-        async def one(pair: Pair, on_prefill: Callable[[], None]) -> list[Judgement]:
-            question, response = pair
-            made = await self.judge.judge(response, question, text, engine, observe=observe, on_prefill=on_prefill)
+        async def one(due: _Due, on_prefill: Callable[[], None]) -> list[Judgement]:
+            made = await due.judge.judge(
+                due.response, due.question, text, engine, observe=observe, on_prefill=on_prefill
+            )
             for judgement in made:
                 self.watch.row(judgement.status)
             return made
 
         async with self.admission.admit(shared + parallel * each):
-            made_of_each = await walk_prefix_tree([[[functools.partial(one, pair) for pair in pairs]]], parallel)
+            walk = [[[functools.partial(one, due) for due in view]] for view in views]
+            made_of_each = await walk_prefix_tree(walk, parallel)
         judgements = [judgement for made in made_of_each for judgement in made]
         return result_row(bundle["bundle_id"], bundle["doc_id"], [], judgements, tally)

@@ -134,7 +134,8 @@ class SynthesizeStage(EngineStage):
         wanted = min(MAX_PARALLEL, len(fragments) * len(self.spec.kinds))
         parallel = parallel_within(self.admission.capacity, document, each, wanted)
         async with Room(self.admission, parallel * each, document + parallel * each) as room:
-            if await self.gate.refuses(bundle["language"], bundle["length_bucket"]) is not None:
+            about = (bundle["bundle_id"], bundle["language"], bundle["length_bucket"])
+            if await self.gate.refuses(*about, self._expected_tokens(engine, bundle)) is not None:
                 return result_row(bundle["bundle_id"], bundle["doc_id"], [], [], tally)
             candidates = await run_program(
                 InRoom(engine, room),
@@ -147,7 +148,8 @@ class SynthesizeStage(EngineStage):
                 parallel=parallel,
                 observe=self.observer(tally),
             )
-            await self.gate.done(candidates, tally.prompt_tokens - tally.cached_tokens + tally.output_tokens)
+            spent = tally.prompt_tokens - tally.cached_tokens + tally.output_tokens
+            await self.gate.done(bundle["bundle_id"], candidates, spent)
         for candidate in candidates:
             self.watch.row(candidate.status)
         return result_row(bundle["bundle_id"], bundle["doc_id"], [], [], tally, candidates)
@@ -160,14 +162,29 @@ class SynthesizeStage(EngineStage):
         """
         if self.admission.capacity is None:
             return 0, 0
-        spec = self.spec
-        words = max(spec.fragment_max_words, spec.passages * spec.passage_words)
-        each = words * TOKENS_PER_WORD + INSTRUCTION_TOKENS + spec.sampling.max_tokens + engine.block_size
-        if not spec.full_view:
+        each = self._tokens_of_a_call(engine)
+        if not self.spec.full_view:
             return 0, each
         count = await engine.count_tokens([{"role": "user", "content": bundle["text"]}])
-        views = 2 if Kind.LACK_OF_EVIDENCE in spec.kinds else 1
-        return views * (bundle["n_tokens"] if count is None else count), each
+        return self._views() * (bundle["n_tokens"] if count is None else count), each
+
+    def _tokens_of_a_call(self, engine: Engine) -> int:
+        """At most, of a call that does not read the document."""
+        spec = self.spec
+        words = max(spec.fragment_max_words, spec.passages * spec.passage_words)
+        return words * TOKENS_PER_WORD + INSTRUCTION_TOKENS + spec.sampling.max_tokens + engine.block_size
+
+    def _views(self) -> int:
+        return 2 if Kind.LACK_OF_EVIDENCE in self.spec.kinds else 1
+
+    def _expected_tokens(self, engine: Engine, bundle: Mapping[str, Any]) -> int:
+        """What the bundle will cost: a call a candidate, and the document read once a view, or by every candidate where
+        nothing says that the engine keeps what it has read.
+        """
+        candidates = len(bundle["items"]) * len(self.spec.kinds)
+        reads = candidates if self.admission.capacity is None else min(candidates, self._views())
+        document = reads * bundle["n_tokens"] if self.spec.full_view else 0
+        return int(document + candidates * self._tokens_of_a_call(engine))
 
     def _search(self) -> HttpSearcher | None:
         """The web search, made in the event loop that it is used in."""

@@ -6,9 +6,11 @@ reader never sees half a file. Readers take one row per key, the same one every 
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +22,8 @@ from pyarrow import fs
 from udfs.errors import UserError
 from udfs.schema import KEYS, PERMANENT, TABLES, Status
 
+DATASET_MARKER = "_dataset.json"
+"""Beside a dataset's documents: what was written, and whether to its end (`udfs.sources.writer`)."""
 ROW_GROUP_BYTES = 1024 * 1024
 """Text per row group of `documents`: what one bundle's read costs at least."""
 
@@ -97,16 +101,32 @@ class Store:
                 raise ValueError(f"{table}.{column.name} must not be null")
         data = data.select(schema.names).cast(schema)
         file = f"{name or uuid.uuid4().hex}.parquet"
-        folder = self.path(table, part)
-        self._fs.create_dir(folder, recursive=True)
-        target = f"{folder}/{file}"
-        if isinstance(self._fs, fs.LocalFileSystem):
-            temporary = f"{folder}/_{uuid.uuid4().hex}.tmp"
-            self._write_parquet(data, temporary)
-            os.replace(temporary, target)
-        else:
-            self._write_parquet(data, target)
+        with self._whole(self.path(table, part, file)) as path:
+            self._write_parquet(data, path)
         return self.address(table, part, file)
+
+    def write_bytes(self, content: bytes, *parts: str) -> str:
+        """Write a file that is no table, whole; give its address."""
+        with self._whole(self.path(*parts)) as path, self._fs.open_output_stream(path) as stream:
+            stream.write(content)
+        return self.address(*parts)
+
+    @contextlib.contextmanager
+    def _whole(self, target: str) -> Iterator[str]:
+        """Where to write what is to be at `target`: it appears there when the block ends well, else not at all."""
+        folder, _, _ = target.rpartition("/")
+        self._fs.create_dir(folder, recursive=True)
+        if not isinstance(self._fs, fs.LocalFileSystem):
+            yield target
+            return
+        temporary = f"{folder}/_{uuid.uuid4().hex}.tmp"
+        try:
+            yield temporary
+            os.replace(temporary, target)
+        except BaseException:  # a full disk most of all: what is tried again must not fill it further
+            with contextlib.suppress(OSError):
+                os.remove(temporary)
+            raise
 
     def _write_parquet(self, data: pa.Table, path: str) -> None:
         row_group = max(1, min(data.num_rows, 64 * 1024))
@@ -147,7 +167,7 @@ class Store:
         return self.parts("documents")
 
     def require_datasets(self, names: Sequence[str]) -> None:
-        """Raise `UserError` unless every name is an ingested dataset with documents and questions."""
+        """Raise `UserError` unless every name is a dataset that is there and was written to its end."""
         have = self.dataset_names()
         if not have:
             raise UserError(
@@ -157,3 +177,19 @@ class Store:
         for name in names:
             if name not in have:
                 raise UserError(f"unknown dataset {name!r} under {self.root}; ingested: {', '.join(have)}")
+            if not self._is_complete(name):
+                raise UserError(
+                    f"dataset {name!r} under {self.root} is incomplete: the job that wrote it broke off; start it again"
+                )
+
+    def _is_complete(self, dataset: str) -> bool:
+        """Whether the dataset's marker says so; one that nobody marked is taken as it is."""
+        path = self.path("documents", dataset, DATASET_MARKER)
+        if self._fs.get_file_info(path).type != fs.FileType.File:
+            return True
+        with self._fs.open_input_stream(path) as stream:
+            try:
+                marker = json.loads(stream.read())
+            except ValueError:
+                return False
+        return isinstance(marker, dict) and bool(marker.get("complete"))

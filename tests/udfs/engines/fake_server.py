@@ -54,6 +54,20 @@ def raw(body: dict[str, Any]) -> Handler:
     return handler
 
 
+def vectors(backwards: bool = False) -> Handler:
+    """For `/embeddings`: vectors (length of the text, 1), not normalised."""
+
+    async def handler(request: web.Request) -> web.StreamResponse:
+        texts = (await request.json())["input"]
+        data = [
+            {"object": "embedding", "index": index, "embedding": [float(len(text)), 1.0]}
+            for index, text in enumerate(texts)
+        ]
+        return web.json_response({"object": "list", "model": "m", "data": data[::-1] if backwards else data})
+
+    return handler
+
+
 def status(code: int, error: dict[str, Any] | None = None) -> Handler:
     async def handler(request: web.Request) -> web.StreamResponse:
         return web.json_response(
@@ -87,6 +101,7 @@ async def serving() -> AsyncIterator[Fake]:
     server = Fake()
     application = web.Application()
     application.router.add_post("/v1/chat/completions", server.handle)
+    application.router.add_post("/v1/embeddings", server.handle)
     async with TestServer(application) as running:
         server.base_url = str(running.make_url("/v1"))
         yield server

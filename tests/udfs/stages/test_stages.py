@@ -4,31 +4,38 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from tests.factories import make_document, make_question, make_response
-from udfs.bundles import PLAN, Place, bundle_row
+from udfs.bundles import PLAN, Place, bundle_row, question_of
 from udfs.dialogues.dialogue import DialogueSpec, expected_response_id
 from udfs.engines.base import Completion
 from udfs.engines.config import ScriptedModel, model_config
 from udfs.engines.scripted import ScriptedEngine
 from udfs.errors import RunFailed
+from udfs.judges.joint import JointJudge
 from udfs.judges.llm import LlmJudge
+from udfs.judges.llm_reformulation import GIVES as NEW_QUESTION_MEASURES
+from udfs.judges.llm_reformulation import LlmReformulationJudge
+from udfs.judges.minimum_span import MINIMUM_SPAN, MinimumSpanJudge
 from udfs.judges.reformulation import GIVES, ReformulationJudge
 from udfs.judges.rules import RulesJudge
-from udfs.records import Question, Span, row_of
+from udfs.records import Question, Response, Span, row_of
 from udfs.stages import engine_stage
 from udfs.stages.engine_stage import EnginePlacement
 from udfs.stages.evaluate import EvaluateStage
-from udfs.stages.judge import JudgeStage, ReformulationStage, RulesStage
+from udfs.stages.judge import OWED, JudgeStage, ReformulationStage, RulesStage
 from udfs.stages.results import RESULTS
 from udfs.stages.watch import Flight
 
 MODEL: dict[str, Any] = {"engine": "scripted", "name": "scripted", "detection": 1.0, "false_refusal": 0.0}
 PLACEMENT = EnginePlacement(1, 0.9)
+SPANS = MinimumSpanJudge("scripted")
+JOINT = JointJudge((LlmJudge("scripted"), LlmReformulationJudge("scripted"), SPANS))
 SPECS = {method: DialogueSpec(method) for method in ("zs", "fs")}
 
 
@@ -107,6 +114,18 @@ async def test_evaluate_stage_with_a_judge_judges_each_response_on_the_same_engi
     assert {judgement["judge"] for judgement in result["judgements"]} == {"llm:scripted"}
 
 
+async def test_evaluate_stage_with_joint_judges_judges_new_questions_as_well() -> None:
+    stage = EvaluateStage(MODEL, PLACEMENT, Watching(), SPECS, "main", JOINT)
+    (result,) = (await stage(block([asked(q) for q in questions()], make_document().text))).to_pylist()
+    two_turns = {r["response_id"] for r in result["responses"] if len(r["turns"]) == 2}
+    by_measure: dict[str, set[str]] = {}
+    for judgement in result["judgements"]:
+        by_measure.setdefault(judgement["measure"], set()).add(judgement["response_id"])
+    assert len(two_turns) == 4
+    assert len(by_measure["refusal"]) == 8
+    assert all(by_measure[measure] == two_turns for measure in (*NEW_QUESTION_MEASURES, MINIMUM_SPAN))
+
+
 async def test_evaluate_stage_gives_back_its_budget_also_when_it_is_small() -> None:
     stage = EvaluateStage(MODEL | {"kv_tokens": 100}, PLACEMENT, Watching(), SPECS, "main")
     results = await stage(block([asked(q) for q in questions()], make_document().text))
@@ -182,6 +201,37 @@ async def test_judge_stage_judges_recorded_responses() -> None:
     assert len(result["judgements"]) == 8 * 2 + 4
     assert result["calls"] == 8
     assert watch.flight.statuses.total() == 20
+
+
+async def test_judge_stage_asks_only_those_of_its_judges_that_owe_something(tmp_path: Path) -> None:
+    items = await recorded()
+    for item in items:
+        rows = [json.loads(row) for row in item["responses"]]
+        for row in rows:
+            row[OWED] = SPANS.expected_judgement_ids(question_of(item), Response.from_row(row))
+        item["responses"] = [json.dumps(row) for row in rows if row[OWED]]
+    log = tmp_path / "calls"
+    stage = JudgeStage(MODEL | {"call_log": str(log)}, PLACEMENT, Watching(), JOINT)
+    (result,) = (await stage(block(items, make_document().text))).to_pylist()
+    assert [judgement["measure"] for judgement in result["judgements"]] == [MINIMUM_SPAN] * 4
+    assert [line.split("\t")[1] for line in log.read_text().splitlines()] == ["judge.minimum_span"] * 4
+
+
+async def test_judge_stage_starts_with_a_response_that_brings_the_document_into_the_cache(tmp_path: Path) -> None:
+    items = await recorded()
+    for item in items:
+        rows = [json.loads(row) for row in item["responses"]]
+        new = "When did the bridge open?"
+        item["responses"] = [json.dumps(row | {"reformulation": new if row["refused"] else None}) for row in rows]
+    log = tmp_path / "calls"
+    stage = JudgeStage(MODEL | {"call_log": str(log)}, PLACEMENT, Watching(), JOINT)
+    (result,) = (await stage(block(items, make_document().text))).to_pylist()
+    assert len(result["judgements"]) == 8 * 2 + 4 + 4 * (len(NEW_QUESTION_MEASURES) + 1)
+    calls = [line.split("\t") for line in log.read_text().splitlines()]
+    assert len(calls) == len({tuple(call) for call in calls}) == result["calls"]
+    leading = calls[0][0]
+    at = calls.index([leading, "judge.answerable"])
+    assert {request for request, _ in calls[:at]} == {leading}, "the others wait until the document is in the cache"
 
 
 class Left(BaseException):

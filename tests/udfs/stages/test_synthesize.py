@@ -61,13 +61,20 @@ class Closing:
     def __init__(self, after: int) -> None:
         self.after = after
         self.told: list[tuple[int, int]] = []
+        self.expected: list[int] = []
+        self.begun: list[str] = []
 
-    async def refuses(self, language: str, length_bucket: str) -> str | None:
+    async def refuses(self, bundle_id: str, language: str, length_bucket: str, expected_tokens: int) -> str | None:
         assert (language, length_bucket) == ("en", "0-16K")
+        self.expected.append(expected_tokens)
         self.after -= 1
-        return "enough" if self.after < 0 else None
+        if self.after < 0:
+            return "enough"
+        self.begun.append(bundle_id)
+        return None
 
-    async def done(self, candidates: Sequence[Candidate], spent_tokens: int) -> None:
+    async def done(self, bundle_id: str, candidates: Sequence[Candidate], spent_tokens: int) -> None:
+        self.begun.remove(bundle_id)
         self.told.append((len(candidates), spent_tokens))
 
 
@@ -111,6 +118,17 @@ async def test_synthesize_stage_of_a_refused_bundle_asks_nothing_and_records_not
     assert sorted(bool(calls) for calls in result["calls"].to_pylist()) == [False, False, True]
     spent = sum(result["prompt_tokens"].to_pylist()) + sum(result["output_tokens"].to_pylist())
     assert gate.told == [(len(SPEC.kinds), spent)]
+    assert not gate.begun
+
+
+async def test_synthesize_stage_expects_every_candidate_to_read_the_document_where_no_cache_is_known() -> None:
+    unknown, known, short = Closing(after=9), Closing(after=9), Closing(after=9)
+    await stage(gate=unknown)(block(fragments=2))
+    await stage(gate=known, kv_tokens=100_000)(block(fragments=2))
+    await stage(gate=short, spec=dataclasses.replace(SPEC, full_view=False))(block(fragments=2))
+    kinds = len(SPEC.kinds)
+    assert unknown.expected[0] - short.expected[0] == 2 * kinds * 500
+    assert known.expected[0] - short.expected[0] == 2 * 500, "once as it is, once with its evidence cut out"
 
 
 class Program:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from udfs.errors import UserError
-from udfs.tables.store import Store
+from udfs.tables.store import DATASET_MARKER, Store
 
 
 def response_row(response_id: str, status: str = "ok", answer: str = "a", run: str = "main") -> dict[str, Any]:
@@ -99,3 +99,31 @@ def test_require_datasets_unknown_names_those_that_are_there(store: Store) -> No
 def test_store_with_an_unknown_scheme_says_so() -> None:
     with pytest.raises(UserError, match="ftps"):
         Store("ftps://host/x")
+
+
+def test_require_datasets_refuses_one_that_was_not_written_to_its_end(store: Store) -> None:
+    marker = ("documents", "x", DATASET_MARKER)
+    for content in (b'{"complete": false}', b'{"compl'):
+        store.write_bytes(content, *marker)
+        with pytest.raises(UserError, match=r"'x'.*incomplete.*again"):
+            store.require_datasets(["x"])
+    store.write_bytes(b'{"complete": true}', *marker)
+    store.require_datasets(["x"])
+
+
+def test_write_that_fails_leaves_what_was_there_and_nothing_else(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.write("responses", "main", [response_row("a")], name="part")
+    store.write_bytes(b"before", "responses", "main", "note.json")
+
+    def no_space(_source: str, _target: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("udfs.tables.store.os.replace", no_space)
+    with pytest.raises(OSError, match="No space"):
+        store.write("responses", "main", [response_row("b")], name="part")
+    with pytest.raises(OSError, match="No space"):
+        store.write_bytes(b"after", "responses", "main", "note.json")
+    folder = Path(store.path("responses", "main"))
+    assert sorted(file.name for file in folder.iterdir()) == ["note.json", "part.parquet"]
+    assert (folder / "note.json").read_bytes() == b"before"
+    assert store.read("responses", ["response_id"])["response_id"].to_list() == ["a"]
