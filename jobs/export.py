@@ -50,7 +50,7 @@ class ExportConfig:
     split: str
     run: str | None
     models: tuple[str, ...]
-    judge: str
+    judge_name: str
     max_pairs_per_question: int
     complete_only: bool
     storage: StorageConfig
@@ -144,7 +144,7 @@ def lacking(config: ExportConfig, plan: Plan, n_good: int, pairs: Pairs | None) 
         f"python -m jobs.evaluate model=… 'datasets=[{','.join(config.names)}]' split={config.split} "
         f"storage.root={config.storage.root}"
     )
-    return training_notices(config.split, list(plan.names), n_good, pairs, config.judge, command)
+    return training_notices(config.split, list(plan.names), n_good, pairs, config.judge_name, command)
 
 
 def planned_files(config: ExportConfig, plan: Plan, sft: bool, dpo: bool) -> list[str]:
@@ -186,7 +186,7 @@ def recorded_pairs(store: Store, config: ExportConfig, plan: Plan, good: Mapping
     if not found["responses"]:
         return Pairs()
     return choose(
-        pl.concat(found["responses"]), pl.concat(found["judgements"]), good, config.judge,
+        pl.concat(found["responses"]), pl.concat(found["judgements"]), good, config.judge_name,
         config.max_pairs_per_question, config.complete_only,
     )  # fmt: skip
 

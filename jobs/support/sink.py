@@ -109,7 +109,7 @@ class Sink:
                     tables.clear()
 
     def _flush_by_time(self) -> None:
-        while not self._left.wait(self.flush_seconds):
+        while not self._left.wait(min(self.flush_seconds, threading.TIMEOUT_MAX)):
             try:
                 self.flush()
             except OSError as error:  # the rows stay pending; the last flush, in the main thread, raises

@@ -13,6 +13,8 @@ from udfs.schema import LENGTH_BUCKETS, Kind, Language
 from udfs.synthesis.splits import check_ratios
 
 QUALITY_SCORES = (1, 5)
+MAX_ALPHA = 10_000
+"""Far more than a document of 128K tokens has fragments; each is a candidate of every kind, and has its row."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class SynthesisConfig:
     def __post_init__(self) -> None:
         for key in ("alpha", "fragment_min_words", "passages", "passage_words"):
             require(getattr(self, key) >= 1, f"synthesis.{key}", getattr(self, key), "at least 1")
+        require(self.alpha <= MAX_ALPHA, "synthesis.alpha", self.alpha, f"at most {MAX_ALPHA}")
         for kind in self.kinds:
             require(kind in KINDS, "synthesis.kinds", kind, f"any of {', '.join(KINDS)}")
         require(

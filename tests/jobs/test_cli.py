@@ -84,7 +84,7 @@ def test_compose_evaluate_knows_its_keys() -> None:
     assert config.methods == ("zs", "zs_cot", "fs", "fs_cot")
     assert set(EvaluateConfig.__dataclass_fields__) == {
         "model", "datasets", "methods", "layout", "detector", "judge", "storage", "cluster", "split", "limit", "run",
-        "resume", "retry", "kv_share", "max_dialogues", "flush_rows", "flush_seconds",
+        "resume", "retry", "kv_share", "max_dialogues", "flush_rows", "flush_seconds", "embedding",
     }  # fmt: skip
 
 

@@ -253,6 +253,18 @@ def test_export_asked_for_what_is_not_there_says_what_is(tmp_path: Path, overrid
         run(tmp_path, *overrides)
 
 
+def test_export_takes_the_verdicts_of_the_judge_that_is_named(tmp_path: Path) -> None:
+    bench = small_bench()
+    bench.respond(bench.questions[0], "In 1850.", judge="llm:m")
+    bench.write(str(tmp_path))
+    unnamed = run(tmp_path, "name=rules").pairs
+    assert unnamed is not None
+    assert unnamed.total == 0
+    made = run(tmp_path, "name=model", "judge_name='llm:m'").pairs
+    assert made is not None
+    assert made.total == 1
+
+
 def test_export_of_a_broken_off_ingest_is_refused(tmp_path: Path) -> None:
     small_bench().write(str(tmp_path))
     (tmp_path / "documents" / NAME / "_dataset.json").write_text('{"complete": false}')

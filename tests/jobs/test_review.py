@@ -237,6 +237,17 @@ def test_collect_of_a_bad_file_names_it_and_writes_nothing(root: Path, tmp_path:
     assert Store(str(root)).read("annotations").is_empty()
 
 
+def test_collect_keeps_a_note_with_half_an_emoji_as_far_as_it_can_be_stored(root: Path, tmp_path: Path) -> None:
+    sample(config(root, "sample", n=4))
+    made = drawn(root)
+    first = made.items[0].id
+    answers = all_yes(made)
+    answers[first] = {**answers[first], "note": "cut \ud83d"}
+    collect(config(root, "collect", files=files(tmp_path, [saved_file(made, "Ada", answers)])))
+    notes = Store(str(root)).read("annotations", ["item_id", "note"]).filter(pl.col("item_id") == first)["note"]
+    assert set(notes) == {"cut \ufffd"}
+
+
 def test_collect_of_partial_files_counts_what_all_answered_and_says_so(root: Path, tmp_path: Path) -> None:
     sample(config(root, "sample", n=4))
     made = drawn(root)

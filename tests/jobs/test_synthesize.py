@@ -303,6 +303,7 @@ def test_synthesize_with_other_settings_under_the_same_name_asks_nothing(root: s
         (["name=sample"], "name='sample'.*another name"),
         (["name='../x'"], "name='../x'"),
         (["synthesis.alpha=0"], r"synthesis\.alpha=0.*at least 1"),
+        (["synthesis.alpha=1000000000"], r"synthesis\.alpha=1000000000.*at most 10000"),
         (["synthesis.kinds=[lack_of_evidence]"], r"synthesis\.kinds.*answerable must be among them"),
         (["synthesis.kinds=[answerable,magic]"], r"synthesis\.kinds='magic'.*lack_of_evidence"),
         (["synthesis.fragment_max_words=50"], r"fragment_max_words=50.*fragment_min_words=120"),

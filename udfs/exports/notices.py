@@ -73,6 +73,8 @@ def training_notices(
         return [f"{about}: no responses to them are recorded; make some with `{command}`"]
     if pairs.passed[Passed.NOT_JUDGED] == pairs.responses:
         judges = ", ".join(pairs.judges) or "nobody"
-        return [f"{about}: none of {pairs.responses:,} responses was judged by {judge!r}, but by {judges}; see judge="]
+        return [
+            f"{about}: none of {pairs.responses:,} responses was judged by {judge!r}, but by {judges}; see judge_name="
+        ]
     why = ", ".join(f"{reason} {number:,}" for reason, number in sorted(pairs.passed.items()))
     return [f"{about}: of {pairs.responses:,} responses {pairs.total:,} serve ({why}); record more with `{command}`"]

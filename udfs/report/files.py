@@ -30,10 +30,7 @@ class ReportFolder:
         return self.store.address(*self._parts, name)
 
     def write(self, name: str, content: str) -> None:
-        path = self.store.path(*self._parts, name)
-        self.store.filesystem.create_dir(path.rsplit("/", 1)[0], recursive=True)
-        with self.store.filesystem.open_output_stream(path) as stream:
-            stream.write(content.encode("utf-8"))
+        self.store.write_bytes(content.encode("utf-8"), *self._parts, name)
 
     def empty(self, name: str) -> None:
         """Take away what an earlier report left in a folder of this one."""

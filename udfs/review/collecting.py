@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from udfs.errors import UserError
 from udfs.review.sampling import Stratum
@@ -85,11 +86,16 @@ def drawn_items(items: Sequence[Item]) -> tuple[Drawn, ...]:
     return tuple(Drawn(item.id, item.group, item.title, item.checks) for item in items)
 
 
+def _storable(note: object) -> object:
+    """Half of an emoji, which JSON can hold and a table cannot, as U+FFFD."""
+    return re.sub("[\ud800-\udfff]", "\ufffd", note) if isinstance(note, str) else note
+
+
 class _Answer(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     checks: dict[str, str]
-    note: str = ""
+    note: Annotated[str, BeforeValidator(_storable)] = ""
 
 
 class Saved(BaseModel):

@@ -80,3 +80,10 @@ def test_totals_without_any_bound_have_no_ratio(store: Store) -> None:
     with Sink(store, "main", flush_rows=100, flush_seconds=1e9) as sink:
         sink.add(results(result("a")))
     assert sink.totals.computed_over_bound is None
+
+
+def test_sink_that_never_writes_by_time_waits_without_failing(store: Store) -> None:
+    with Sink(store, "main", flush_rows=100, flush_seconds=float("inf")) as sink:
+        sink.add(results(result("a")))
+        assert sink._clock.is_alive()
+    assert store.read("responses").height == 1

@@ -7,21 +7,19 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.factories import WHEN
 from udfs.schema import ProposalFate, Status
 from udfs.tables.curation import PUBLISHED, fates, funnel
 
-WRITTEN = [
-    fate for fate in ProposalFate if list(ProposalFate).index(fate) <= list(ProposalFate).index("provider_error")
-]
+WRITTEN = list(ProposalFate)[: list(ProposalFate).index(ProposalFate.PROVIDER_ERROR) + 1]
 SAMPLE = st.sampled_from([("ok", True), ("ok", False), ("over_length", None), ("provider_error", None)])
 
 
 def proposals(written: list[ProposalFate]) -> pl.DataFrame:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"proposal_id": f"p{number}", "doc_id": f"d{number % 2}", "source_dataset": f"s{number % 2}", "language": "en"}
         | {"number": number, "question": "Why?", "excerpt": None, "fate": str(fate), "detail": None}
         for number, fate in enumerate(written)
@@ -60,6 +58,7 @@ def test_fates_follow_from_the_samples_that_are_asked_for(said: list[tuple[str, 
     assert found["refused"].to_list() == [sum(refused is True for _, refused in said[:5])]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(WRITTEN), st.lists(SAMPLE, max_size=3)), max_size=12))
 def test_funnel_counts_every_question_and_only_narrows(
     plan: list[tuple[ProposalFate, list[tuple[str, bool | None]]]],
