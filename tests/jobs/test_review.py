@@ -242,8 +242,9 @@ def test_collect_keeps_a_note_with_half_an_emoji_as_far_as_it_can_be_stored(root
     made = drawn(root)
     first = made.items[0].id
     answers = all_yes(made)
-    answers[first] = {**answers[first], "note": "cut \ud83d"}
-    collect(config(root, "collect", files=files(tmp_path, [saved_file(made, "Ada", answers)])))
+    answers[first] = {**answers[first], "note": "cut HERE"}
+    saved = saved_file(made, "Ada", answers).replace("HERE", r"\ud83d")
+    collect(config(root, "collect", files=files(tmp_path, [saved])))
     notes = Store(str(root)).read("annotations", ["item_id", "note"]).filter(pl.col("item_id") == first)["note"]
     assert set(notes) == {"cut \ufffd"}
 

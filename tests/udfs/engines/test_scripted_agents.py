@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.udfs.engines.made_texts import prose
@@ -117,6 +117,7 @@ def test_qa_asks_for_the_topic(language: str, topic: str, answers: set[str]) -> 
     assert worked_out(language, topic)["answer"] in answers
 
 
+@settings(deadline=None, max_examples=40)
 @given(st.data())
 def test_qa_any_prose_gives_a_question_that_its_evidence_answers(data: st.DataObject) -> None:
     language = data.draw(st.sampled_from(["en", "zh"]))
