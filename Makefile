@@ -16,24 +16,27 @@ VENV_PYTHON := .venv/bin/python
 export RAY_USAGE_STATS_ENABLED := 0
 export HF_HUB_DISABLE_TELEMETRY := 1
 export VLLM_NO_USAGE_STATS := 1
-demo test: export HF_HUB_OFFLINE := 1
+demo demo-synthesize test: export HF_HUB_OFFLINE := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format lock clean
+.PHONY: help setup demo demo-synthesize test check format lock clean
 
 help: ## list the targets
 	@echo "usage: make TARGET [PYTHON=python3.11] [ENGINE=cpu|gpu]"
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
-	  printf '  %-8s %s\n' "$$name" "$$what"; done
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
+	  printf '  %-16s %s\n' "$$name" "$$what"; done
 
 setup: ## make .venv and install the project with pinned versions (quick when nothing changed)
 	@infra/setup/install.sh "$(PYTHON)" "$(ENGINE)"
 
-demo: setup ## evaluate the embedded model on the sample and report; then let it make questions itself
+demo: setup ## evaluate the embedded model on the sample, and report
 	$(VENV_PYTHON) -m jobs.ingest source=sample name=sample storage.root=$(DEMO_ROOT)
 	$(VENV_PYTHON) -m jobs.evaluate model=smollm2-135m 'datasets=[sample]' judge=rules model.sampling.max_tokens=96 \
 	  storage.root=$(DEMO_ROOT)
 	$(VENV_PYTHON) -m jobs.report storage.root=$(DEMO_ROOT) run=main
+
+demo-synthesize: setup ## let the embedded model make questions about the sample, and report what became of them
+	$(VENV_PYTHON) -m jobs.ingest source=sample name=sample storage.root=$(DEMO_ROOT)
 	$(VENV_PYTHON) -m jobs.synthesize model=smollm2-135m 'datasets=[sample]' limit=4 synthesis.quality_threshold=1 \
 	  storage.root=$(DEMO_ROOT)
 	$(VENV_PYTHON) -m jobs.report storage.root=$(DEMO_ROOT) run=synthetic
