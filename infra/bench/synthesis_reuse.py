@@ -1,11 +1,10 @@
-"""What the agents of synthesis compute: documents as bundles, and fragment by fragment, on one real vLLM.
+"""How near the agents of synthesis come to the least possible prefill, on real vLLM.
 
     python -m infra.bench.synthesis_reuse [--documents 4] [--document-tokens 2000] [--alpha 2] [--kv-documents 2.5]
 
 vLLM computes every prompt and writes a reply of a few tokens; what the agents are told instead is the scripted
-engine's reply, so that every step of the program is reached. The figures are about work and time, not about quality.
-Fragment by fragment (the first of every document, then the second, …) a document has left the cache when it comes
-round again. Ends with one line of JSON.
+engine's reply, so that every step of the program is reached. The figures are about work and time, not about quality:
+computed prompt tokens ÷ the distinct prompt tokens of each document's program. Ends with one line of JSON.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from typing import Any
 
 from infra.bench.prefix_reuse import BLOCK, COUNTS, KV_SHARE, SAMPLE, cut, figures, gib
 from jobs.config import load_model
-from udfs.agents.program import Making, Source, run_program
+from udfs.agents.program import Making, Source
 from udfs.agents.spec import SynthesisSpec
 from udfs.engines.base import Completion, Engine, Message, Prompt, Sampling
 from udfs.engines.config import ScriptedModel, model_config
@@ -32,7 +31,6 @@ from udfs.identity import content_hash
 from udfs.schema import length_bucket
 from udfs.stages.engine_stage import EnginePlacement
 from udfs.stages.gate import OpenGate
-from udfs.stages.results import Tally
 from udfs.stages.synthesize import SynthesizeStage
 from udfs.stages.watch import NoWatch
 
@@ -66,12 +64,12 @@ class Prompted:
 
 
 def main() -> None:
-    """Measure both orders on one engine and print the result."""
+    """Measure and print the result."""
     print(json.dumps(asyncio.run(measure(_arguments())), sort_keys=True))
 
 
 async def measure(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Both orders in one run; the second on other documents of the same lengths, so that nothing is warm for it."""
+    """The synthesis stage over made-up documents of one length, with a cache that holds a few of them."""
     model = load_model("smollm2-135m")
     sampling = Sampling(max_tokens=arguments.max_tokens)
     held = int(arguments.document_tokens * arguments.kv_documents)
@@ -80,17 +78,10 @@ async def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     spec = SynthesisSpec(fragment_min_words=60, fragment_max_words=120, passages=3, sampling=sampling)
     engine = Prompted(await create_engine(model_config(model)))
     try:
-        bundles = await as_bundles(engine, model, spec, await _texts(engine, arguments, "first"), arguments.alpha)
-        fragments = await by_fragment(engine, spec, await _texts(engine, arguments, "second"), arguments.alpha)
+        figured = await as_bundles(engine, model, spec, await _texts(engine, arguments), arguments.alpha)
     finally:
         await engine.close()
-    return {
-        "computed_over_bound": bundles["computed_over_bound"],
-        "computed_over_block_bound": bundles["computed_over_block_bound"],
-        "speedup": fragments["seconds"] / bundles["seconds"],
-        "computed_ratio": fragments["computed_tokens"] / bundles["computed_tokens"],
-        "bundles": bundles,
-        "fragments": fragments,
+    return figured | {
         "kv_tokens": engine.kv_tokens,
         "document_tokens": arguments.document_tokens,
         "documents": arguments.documents,
@@ -114,24 +105,11 @@ async def as_bundles(
     return figures(totals, seconds) | {"fates": dict(fates)}
 
 
-async def by_fragment(engine: Engine, spec: SynthesisSpec, texts: Sequence[str], alpha: int) -> dict[str, Any]:
-    """The same program for one fragment of one document after the other, documents in turn."""
-    tally = Tally(engine.block_size)
-    started = time.perf_counter()
-    for index in range(alpha):
-        for text in texts:
-            await run_program(engine, text, _source(text), [index], spec, MAKING, observe=tally.add)
-    seconds = time.perf_counter() - started
-    bound = tally.trie.bound
-    totals = {key: getattr(tally, key) for key in COUNTS[:-2]}
-    return figures(totals | {"bound_tokens": bound.tokens, "bound_block_tokens": bound.block_tokens}, seconds)
-
-
-async def _texts(engine: Engine, arguments: argparse.Namespace, salt: str) -> list[str]:
+async def _texts(engine: Engine, arguments: argparse.Namespace) -> list[str]:
     """Documents of the wanted length put together from the sample's English texts, each beginning in its own way."""
     whole = "\n\n".join(file.read_text("utf-8") for file in sorted(SAMPLE.glob("en_*.txt")))
     starts = [number * len(whole) // arguments.documents for number in range(arguments.documents)]
-    bodies = [f"Volume {n}, {salt} copy.\n\n{whole[start:]}{whole[:start]}" for n, start in enumerate(starts)]
+    bodies = [f"Volume {n}.\n\n{whole[start:]}{whole[:start]}" for n, start in enumerate(starts)]
     return [await cut(engine, body, arguments.document_tokens) for body in bodies]
 
 
