@@ -59,6 +59,22 @@ def job(config_name: str, schema: type[Config]) -> Callable[[Callable[[Config], 
     return decorate
 
 
+def rewriting(main: Callable[[], None], rewrite: Callable[[Sequence[str]], list[str]]) -> Callable[[], None]:
+    """`main` over a command line that is no Hydra one yet, such as a bare first word: `rewrite` makes it one.
+
+    A `UserError` of `rewrite` is one line and exit code 2, as in every job.
+    """
+
+    def command() -> None:
+        try:
+            sys.argv[1:] = rewrite(sys.argv[1:])
+        except UserError as error:
+            _leave(f"error: {error}", EXIT_USER_ERROR)
+        main()
+
+    return command
+
+
 def _check_overrides(config_name: str, arguments: list[str]) -> None:
     """Leave with one line where Hydra cannot compose what was asked for; it would print several, and exit with 1."""
     if any(argument.startswith("-") for argument in arguments):

@@ -18,7 +18,7 @@ import polars as pl
 from rich.console import Console
 from rich.markdown import Markdown
 
-from jobs.cli import EXIT_USER_ERROR, job
+from jobs.cli import job, rewriting
 from jobs.review import with_action
 from jobs.support.curation import Curation, prepare
 from jobs.support.curation_config import CurateConfig
@@ -36,7 +36,6 @@ from jobs.support.labelling import (
 )
 from jobs.support.runtime import Cluster
 from jobs.support.sink import Totals
-from udfs.errors import UserError
 from udfs.review.curation import RULES, agreement_table, disputed, funnel_table, labels
 from udfs.review.folder import ReviewFolder
 from udfs.tables.curation import LABELLED, OWED, UNANSWERABLE, funnel
@@ -157,15 +156,7 @@ def arguments_of(given: Sequence[str]) -> list[str]:
     return ["action=generate", *given[1:]] if first == "generate" else list(given)
 
 
-def command() -> None:
-    """`python -m jobs.curate [generate|collect] [files] key=value …`."""
-    try:
-        sys.argv[1:] = arguments_of(sys.argv[1:])
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr, flush=True)
-        sys.exit(EXIT_USER_ERROR)
-    main()
-
+command = rewriting(main, arguments_of)  # python -m jobs.curate [generate|collect] [files] key=value …
 
 if __name__ == "__main__":
     command()

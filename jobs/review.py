@@ -18,7 +18,7 @@ from typing import Literal
 from rich.console import Console
 from rich.markdown import Markdown
 
-from jobs.cli import EXIT_USER_ERROR, job
+from jobs.cli import job, rewriting
 from jobs.config import StorageConfig, require
 from udfs.errors import UserError
 from udfs.review.collecting import (
@@ -229,15 +229,7 @@ def _listed(names: Sequence[str]) -> str:
     return "files=[" + ",".join(f"'{name}'" for name in quoted) + "]"
 
 
-def command() -> None:
-    """`python -m jobs.review sample|collect [files] key=value …`."""
-    try:
-        sys.argv[1:] = with_action(sys.argv[1:])
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr, flush=True)
-        sys.exit(EXIT_USER_ERROR)
-    main()
-
+command = rewriting(main, with_action)  # python -m jobs.review sample|collect [files] key=value …
 
 if __name__ == "__main__":
     command()
