@@ -21,6 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 SETUP = ROOT / "infra" / "setup"
 ENGINES = ("cpu", "gpu")
 CODE = ("jobs", "udfs", "infra", "tests")
+FOR_DEVELOPMENT = ("tests", "infra/bench", "infra/kuberay")
+"""Code that a run does not need, and that may use the packages of the extra `dev`."""
 MAX_FILE_LINES = 500
 MAX_FUNCTION_LINES = 60
 REGISTRIES = [f"{name}.org" for name in ("pypi", "pythonhosted", "debian", "npmjs")]
@@ -114,7 +116,7 @@ def test_requirements_declare_every_imported_package() -> None:
     known = packages_distributions()
     missing = set()
     for file in python_files(*CODE):
-        for_development = file.is_relative_to(ROOT / "tests") or file.is_relative_to(ROOT / "infra" / "bench")
+        for_development = any(file.is_relative_to(ROOT / top) for top in FOR_DEVELOPMENT)
         allowed = (declared_for_development if for_development else declared) | implied
         for top in third_party_imports(file):
             distributions = {canonicalize_name(name) for name in known.get(top, [top])}

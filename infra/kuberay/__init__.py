@@ -1,0 +1,1 @@
+"""Kubernetes manifests for KubeRay, and what checks them: `python -m infra.kuberay.check`."""
