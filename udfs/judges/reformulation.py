@@ -25,7 +25,7 @@ from udfs.records import Judgement, Question, Response
 from udfs.schema import Status
 from udfs.text import normalize
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Raise it when a rule, here or in a measure, changes a value: it is part of a judgement's identity, so old ones are
 owed anew."""
 

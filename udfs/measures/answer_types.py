@@ -25,8 +25,10 @@ _NUMBER_WORDS: Final = word_set(
     "seventh sevenths eighth eighths ninth ninths tenth tenths none no nobody nothing never both neither all "
     "single dozen dozens double couple several majority unanimously free"
 )
+_NOT_COUNTING: Final = word_set("once twice thrice single free never nothing unanimously couple double")
+"""Number words that answer “how much” and “how often”, and count no things."""
 _CLAUSE_END: Final = re.compile(r"[.,;:!?](?=\s|$)|[()\[\]—–]")
-_MARKER: Final = re.compile(r"[\[(]\d{1,3}[\])]|^\d{1,3}(?:\.\d{1,3})*[.)]?(?=\s)", re.MULTILINE)
+ITEM_NUMBER: Final = re.compile(r"[\[(]\d{1,3}[\])]|^\d{1,3}(?:\.\d{1,3})*[.)]?(?=\s)", re.MULTILINE)
 """The number of an item or a note, which counts nothing."""
 _MONTHS: Final = word_set(
     "january february march april may june july august september october november december jan feb mar apr jun "
@@ -100,12 +102,17 @@ def _any(asked: Asked, question: str, passage: str) -> bool:
 def _number(asked: Asked, question: str, passage: str) -> bool:
     given = _given(question)
     counted = _counted(asked)
-    for clause in _CLAUSE_END.split(_MARKER.sub(" ", passage)):
+    for clause in _CLAUSE_END.split(ITEM_NUMBER.sub(" ", passage)):
         found = tokens(clause)
         for at, token in enumerate(found):
             if token in given or not (_NUMBER.fullmatch(token) or token in _NUMBER_WORDS):
                 continue
-            if not counted or (_counts(found[at + 1 : at + 4], counted) and not _dates(found[at - 1 : at + 1])):
+            if counted and token in _NOT_COUNTING:
+                continue
+            following = found[at + 1 : at + 4]
+            elided = following[:1] and stem(following[0]) in _stems(question)  # “140 contained fur”
+            counts = elided or _counts(following, counted)
+            if not counted or (counts and not _dates(found[at - 1 : at + 1])):
                 return True
     return False
 
@@ -113,6 +120,11 @@ def _number(asked: Asked, question: str, passage: str) -> bool:
 @lru_cache(maxsize=4096)
 def _given(question: str) -> frozenset[str]:
     return frozenset(tokens(question))
+
+
+@lru_cache(maxsize=4096)
+def _stems(question: str) -> frozenset[str]:
+    return frozenset(stem(token) for token in tokens(question) if token not in STOP_WORDS)
 
 
 @lru_cache(maxsize=4096)

@@ -1,10 +1,11 @@
 """Whether a document seems to answer a question, by rules, in English and Chinese. Pure.
 
 Lexical and no more: it looks for one or two sentences that hold what the question says (by stems; in Chinese by
-characters and their neighbours) and something of the sort that it asks for. A question about what is said, with words
-that are not, is found unanswerable; one that puts words of the document together in a way that the document does not is
-found answerable. So it measures how far a question is grounded in the document, and a judge is to be preferred where
-there is one. The settings were chosen on the shipped sample: what it reaches elsewhere must be measured there.
+characters and their neighbours) and something of the sort that it asks for, and that do not turn it round
+(`udfs.measures.contradiction`). A question about what is said, with words that are not, is found unanswerable; one that
+puts words of the document together in a way that the document does not is mostly found answerable. So it measures how
+far a question is grounded in the document, and a judge is to be preferred where there is one. The settings were chosen
+on the shipped sample: what it reaches elsewhere must be measured there.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import Final
 
-from udfs.measures.answer_types import holds_answer
+from udfs.measures.answer_types import ITEM_NUMBER, holds_answer
 from udfs.measures.answers import tokens
 from udfs.measures.asked_for import Asked, asked_for
-from udfs.measures.needs import FUNCTION_CHARACTERS, Need, NeedKind, needs
+from udfs.measures.contradiction import contradicts
+from udfs.measures.needs import FUNCTION_CHARACTERS, PART_OF_DOCUMENT, Need, NeedKind, needs
 from udfs.measures.stems import stem
 from udfs.records import Span
 from udfs.schema import Language
@@ -41,14 +43,25 @@ _ELSEWHERE: Final = {
     NeedKind.LIGHT: 1.0,
 }
 """What a need counts that the document holds elsewhere: passages speak of `she`, and of `that year`."""
+_NEARBY: Final = 10
+"""Sentences on each side of a passage that may hold what it only speaks of as `she` or `that year`."""
+_FAR: Final = 0.5
+"""Factor for a need that none of them holds: of a long document, some sentence or other holds most words."""
 _ABSENT: Final = {NeedKind.PHRASE: 0.1, NeedKind.WORD: 0.06, NeedKind.CHARACTER: 0.1}
 """What is taken off for a need that the document holds nowhere."""
-_NUMBER_ELSEWHERE: Final = 0.1
+_OUTSIDE: Final = {NeedKind.NUMBER: 0.2, NeedKind.YEAR: 0.1}
 """What is taken off for a number that the passage does not hold."""
 _SEMICOLON: Final = re.compile(r"；|;(?=\s)")
 _SECOND_SENTENCE: Final = 0.02
+_THAT_YEAR: Final = re.compile(r"\b(?:same|that|this) year\b|[那同当是]一?年", re.IGNORECASE)
+_YEAR_ALLUDED_TO: Final = "that year"
+"""The form of such words, which no token is."""
+_ALLUDED: Final = 0.5
+"""What a year counts in a passage that says `that year`."""
 _NO_ANSWER_TYPE: Final = 0.3
 """Factor for a passage without anything of the sort that is asked for."""
+_TURNED: Final = 0.5
+"""Factor for a passage that turns round what the question takes for granted."""
 _UNKNOWN: Final = 0.5
 """Factor for a question with a name or a number that the document holds nowhere."""
 
@@ -121,7 +134,10 @@ def _parts(document: str, sentence: Span) -> Iterator[Span]:
 
 
 def _forms(text: str, language: Language) -> Iterator[str]:
-    found = tokens(text)
+    if _THAT_YEAR.search(text):
+        yield _YEAR_ALLUDED_TO
+    yield from (PART_OF_DOCUMENT + number for mark in ITEM_NUMBER.findall(text) for number in tokens(mark))
+    found = tokens(ITEM_NUMBER.sub(" ", text))
     if language is Language.EN:
         yield from map(stem, found)
         return
@@ -132,6 +148,8 @@ def _forms(text: str, language: Language) -> Iterator[str]:
 def _credit(need: Need, held: frozenset[str]) -> float:
     if any(form in held for form in need.forms):
         return 1.0
+    if need.kind is NeedKind.YEAR:
+        return _ALLUDED if _YEAR_ALLUDED_TO in held else 0.0
     return _SINGLE if need.base in held else 0.0
 
 
@@ -139,33 +157,56 @@ def _best_window(
     question: str, asked: Asked, wanted: Sequence[Need], index: _Index, language: Language
 ) -> tuple[float, Span | None]:
     """The highest support of one or two sentences, and where they are; the earliest and shortest among equals."""
-    elsewhere = [_ELSEWHERE[need.kind] * _credit(need, index.all) for need in wanted]
-    credits = [[_credit(need, held) for need in wanted] for held in index.held]
-    windows = [(i, i) for i in range(len(credits))] + [(i, i + 1) for i in range(len(credits) - 1)]
-    scored = sorted(((_support(wanted, elsewhere, credits, window), window) for window in windows), key=lambda x: -x[0])
+    credits = [[_credit(need, held) for held in index.held] for need in wanted]
+    around = [_around(need, column) for need, column in zip(wanted, credits, strict=True)]
+    count = len(index.held)
+    windows = [(i, i) for i in range(count)] + [(i, i + 1) for i in range(count - 1)]
+    scored = sorted(((_support(wanted, around, credits, window), window) for window in windows), key=lambda x: -x[0])
     best, found = 0.0, None
     for score, (first, last) in scored:
         if score <= best:
             break
         span = Span(index.spans[first].start, index.spans[last].end)
-        held = holds_answer(asked, question, index.text[span.start : span.end], language)
-        score *= 1.0 if held else _NO_ANSWER_TYPE
+        passage = index.text[span.start : span.end]
+        score *= 1.0 if holds_answer(asked, question, passage, language) else _NO_ANSWER_TYPE
+        if score > best and contradicts(question, passage, language):
+            score *= _TURNED
         if score > best:
             best, found = score, span
     return best, found
 
 
+def _around(need: Need, credits: Sequence[float]) -> list[float]:
+    """What a need counts by the sentences around each sentence: less where none of the nearby ones holds it."""
+    whole = _ELSEWHERE[need.kind]
+    far = _FAR * max(credits)
+    return [whole * max(far, near) for near in _highest_nearby(credits)]
+
+
+def _highest_nearby(values: Sequence[float]) -> list[float]:
+    """The highest of the values up to `_NEARBY` before and behind each, by windows of doubling width."""
+    highest = [0.0] * _NEARBY + list(values) + [0.0] * _NEARBY
+    width, size = 1, 2 * _NEARBY + 1
+    while 2 * width <= size:
+        highest = list(map(max, highest, highest[width:]))
+        width *= 2
+    return list(map(max, highest, highest[size - width :]))
+
+
 def _support(
-    wanted: Sequence[Need], elsewhere: Sequence[float], credits: Sequence[Sequence[float]], window: tuple[int, int]
+    wanted: Sequence[Need],
+    around: Sequence[Sequence[float]],
+    credits: Sequence[Sequence[float]],
+    window: tuple[int, int],
 ) -> float:
     first, last = window
     total = got = lost = 0.0
-    for i, need in enumerate(wanted):
-        inside = max(credits[first][i], credits[last][i])
+    for need, within, beside in zip(wanted, credits, around, strict=True):
+        inside = max(within[first], within[last])
         total += need.weight
-        got += need.weight * max(inside, elsewhere[i])
-        if need.kind is NeedKind.NUMBER and inside < 1:
-            lost += _NUMBER_ELSEWHERE
+        got += need.weight * max(inside, beside[first], beside[last])
+        if not inside:
+            lost += _OUTSIDE.get(need.kind, 0.0)
     return got / total - lost - _SECOND_SENTENCE * (last > first)
 
 

@@ -70,6 +70,13 @@ _OPENS_PHRASE: Final = word_set(
     "a an the this that these those his her its their our my your of in on at by for from to with about into "
     "under over between after before during through within without above below per against and or than as"
 )
+PART_OF_DOCUMENT: Final = "§"
+"""Stands before the number of an item or note, which is a number of the document only where a part of it is named."""
+_PART: Final = re.compile(
+    r"\b(?:articles?|clauses?|sections?|paragraphs?|chapters?|parts?|items?|notes?|rules?|points?|no\.?)\s*"
+    r"[\[(]?(\d+(?:\.\d+)*)",
+    re.IGNORECASE,
+)
 _DETERMINERS: Final = word_set("a an the this that these those his her its their our my your any")
 _PARTICIPLE: Final = re.compile(r"[a-z]{2,}(?<!e)ed")
 _IN_ORDER_TO: Final = re.compile(r"\bin order to\b", re.IGNORECASE)
@@ -84,6 +91,8 @@ _FILLERS: Final = (
     "一共|总共|共有|自己|那位|这位|那个|这个|那些|这些|那天|没有|进行|通过|其中|后来|最初|曾经|已经|分别|以及|或者|并且|如果|假如|每天|以外|除了|除|"
     "以内|以上|以下|之间|之外|之物|之中|当时|同时|所以|允许"
 )
+_RANKS: Final = frozenset("级等号类期届楼层")
+"""What a number ranks: 一级 is not 二级, and says more than 一."""
 _TITLE: Final = re.compile(r"《([^《》]*)》")
 _RUN: Final = re.compile(rf"[^\w]+|{_FILLERS}|[的了是在被把着也都就还它他她们我你这那之而且则]|(?<=\w)[由为有]$")
 
@@ -96,13 +105,15 @@ def needs(asked: Asked, language: str) -> tuple[Need, ...]:
 def _english(asked: Asked) -> Iterator[Need]:
     numbers = count()
     seen: set[str] = set()
+    parts = {number for match in _PART.finditer(asked.rest) for number in tokens(match.group(1))}
     slot = bool(re.match(r"(?:what|which)\b", asked.words, re.IGNORECASE))
     for word, kind in _words(asked.rest, slot):
         for token in tokens(word):
             if token in STOP_WORDS or token in seen:
                 continue
             seen.add(token)
-            yield Need(_number_kind(token) or kind, (stem(token),), "", next(numbers))
+            forms = (token, PART_OF_DOCUMENT + token) if token in parts else (stem(token),)
+            yield Need(_number_kind(token) or kind, forms, "", next(numbers))
 
 
 def _words(rest: str, slot: bool) -> Iterator[tuple[str, NeedKind]]:
@@ -158,8 +169,11 @@ def _characters(text: str, kind: NeedKind, run: int) -> Iterator[Need]:
     for i, token in enumerate(found):
         left = [found[i - 1] + token] if i else []
         right = [token + found[i + 1]] if i + 1 < len(found) else []
-        number = _number_kind(token) if token != "1" else None  # 一 is an article, mostly
-        if number or len(token) > 1:
+        ranks = i + 1 < len(found) and found[i + 1] in _RANKS
+        number = _number_kind(token) if token != "1" or ranks else None  # 一 is an article, mostly
+        if number and ranks:
+            yield Need(number, (token + found[i + 1],), "", run)
+        elif number or len(token) > 1:
             yield Need(number or kind, (token,), "", run)
         else:
             yield Need(kind, tuple(left + right) or (token,), token, run)

@@ -103,6 +103,24 @@ CASES: Final = (
     Case("second line is left out", turn_2=f"{NEW}\nWhy this one?"),
     Case("two questions, the first counts", turn_2=f"{NEW} Who paid?", distance=3),
     Case("four quotes, the second pair counts", turn_2=f'Change "{QUESTION}" to "{NEW}" please.'),
+    Case(  # the label takes the quotes away, so the first question is cut out: 10 words too many
+        "four quotes behind a label are none",
+        turn_2=f'New question: change "{QUESTION}" to "{NEW}"',
+        cut=f"change {QUESTION}",
+        distance=10,
+    ),
+    Case(  # 5 words too many; three have another or a quote on them
+        "six quotes are not four",
+        turn_2=f'Of "Ana" and "Rook" ask "{NEW}"',
+        cut=f'Of "Ana" and "Rook" ask "{NEW}',
+        distance=8,
+    ),
+    Case(  # 11 words too many, and quotes on two
+        "four curly quotes are none",
+        turn_2=f"Change “{QUESTION}” to “{NEW}” please.",
+        cut=f"Change “{QUESTION}",
+        distance=13,
+    ),
     Case(  # the quote opens the first and closes the last word: 2 words beside the exchanged one
         "two quotes stay where no colon stands",
         turn_2=f'"{NEW}"',

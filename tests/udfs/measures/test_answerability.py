@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score
 
-from tests.udfs.sources.helpers import take
+from tests.udfs.sources.helpers import real_data, take
 from udfs.measures.answerability import THRESHOLD, Answerability, rules_answerable
 from udfs.measures.entities import tag
 from udfs.measures.entity_overlap import RELEVANT, soft_overlap
@@ -48,6 +49,10 @@ UNANSWERABLE = [
     ("zh", "磨坊主的儿子是哪一年出生的？", "no year near the sons"),
     ("zh", "两个儿子养了多少只鹅？", "no number of geese"),
     ("zh", "什么？", "nothing asked about"),
+    ("en", "Which bridge was never opened by Ana Rook?", "a negation that is not there"),
+    ("en", "In which year was the largest bridge at Arlow opened?", "a superlative that is not there"),
+    ("en", "When was the bridge at Arlow closed by Ana Rook?", "the opposite of a word that is there"),
+    ("en", "How many forty geese are there?", "a number of another thing"),
 ]
 
 
@@ -109,9 +114,50 @@ def test_answerability_and_relevance_of_the_sample_part_gold_reformulations_from
     assert (len(gold), len(answerable)) == (80, 64)
     assert sum(gold) / len(gold) >= 0.9
     assert sum(relevant) / len(relevant) >= 0.9
-    assert sum(g and r for g, r in zip(gold, relevant, strict=True)) / len(gold) >= 0.8
+    assert sum(g and r for g, r in zip(gold, relevant, strict=True)) / len(gold) >= 0.9
     assert sum(answerable) / len(answerable) >= 0.8
-    assert sum(originals) / len(originals) <= 0.4
+    assert sum(originals) / len(originals) <= 0.25
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "document", "expected"),
+    [
+        ("en", "What may a vessel of 3 metres carry?", "1. A vessel of 4 metres may carry oil.\n3. No fires.", False),
+        (
+            "en",
+            "What does Article 3 forbid on the quay?",
+            "1. Oil is dear.\n3. It is to forbid fires on the quay.",
+            True,
+        ),
+        ("zh", "一级古桥收多少元门票？", "一级古桥不收门票。亭子漆成绿色。二级古桥收三元门票。", False),
+        ("zh", "二级古桥收多少元门票？", "一级古桥不收门票。亭子漆成绿色。二级古桥收三元门票。", True),
+    ],
+)
+def test_answerability_numbers_of_items_and_ranks_are_told_from_others(
+    language: str, question: str, document: str, expected: bool
+) -> None:
+    assert rules_answerable(question, document, language).answerable is expected
+
+
+def test_answerability_what_stands_far_away_counts_less() -> None:
+    question, passage = "When did Ana Rook leave Arlow for Tannet?", "She did leave Arlow in 1902. "
+    near, far = (
+        f"Ana Rook saw Tannet. {'The mill stands. ' * between}{passage}{'The mill stands. ' * 40}"
+        for between in (3, 40)
+    )
+    assert rules_answerable(question, near, "en").score > rules_answerable(question, far, "en").score
+
+
+@pytest.mark.parametrize(
+    ("source", "file", "every", "least"),
+    [("banditqa", "banditqa_dev.jsonl.gz", 1, 0.62), ("squad_v2", "squad_v2_dev_part.json.gz", 5, 0.6)],
+)
+def test_answerability_parts_the_questions_of_other_datasets(source: str, file: str, every: int, least: float) -> None:
+    taken = take(source, real_data("qa", file))
+    documents = {document.doc_id: document.text for document in taken.documents}
+    asked = taken.questions[::every]
+    scores = [rules_answerable(question.question, documents[question.doc_id], "en").score for question in asked]
+    assert roc_auc_score([question.answerable for question in asked], scores) >= least
 
 
 def test_answerability_unknown_language_raises() -> None:
