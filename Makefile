@@ -19,7 +19,7 @@ export VLLM_NO_USAGE_STATS := 1
 demo demo-synthesize test: export HF_HUB_OFFLINE := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-synthesize test check format lock clean
+.PHONY: help setup demo demo-synthesize cluster-up cluster-down manifests test check format lock clean
 
 help: ## list the targets
 	@echo "usage: make TARGET [PYTHON=python3.11] [ENGINE=cpu|gpu]"
@@ -43,6 +43,15 @@ demo-synthesize: setup ## let the embedded model make questions about the sample
 
 test: setup ## run the tests
 	$(VENV_PYTHON) -m pytest $(PYTEST_ARGS)
+
+cluster-up: setup ## start a local Ray cluster and an S3 server (then: source runs/local/env)
+	$(VENV_PYTHON) -m infra.local up
+
+cluster-down: ## stop what cluster-up started
+	$(VENV_PYTHON) -m infra.local down
+
+manifests: setup ## check the Kubernetes manifests (CRDS=folder of KubeRay's CRDs)
+	$(VENV_PYTHON) -m infra.kuberay.check $(if $(CRDS),--crds $(CRDS))
 
 check: setup ## lint, format and type checks; changes nothing
 	$(VENV_PYTHON) -m ruff check

@@ -3,56 +3,72 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import signal
 import sys
+import tempfile
+import traceback
 import types
 import typing
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import hydra
 import pyarrow as pa
-from hydra.errors import HydraException
+from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from udfs.errors import RunFailed, UserError
+from jobs.support.command_line import CONF, VERSION_BASE, CommandLine, Composed, compose_jobs, parse
+from jobs.support.help_text import help_text
+from jobs.support.storage import Reached
+from jobs.support.sweeps import Failure, Sweep
+from udfs.errors import RunFailed, StorageError, UserError, without_secrets
 
-CONF = Path(__file__).resolve().parent.parent / "conf"
+__all__ = ["CONF", "compose", "job", "rewriting", "to_dataclass"]
+
 Config = TypeVar("Config")
 
 EXIT_FAILED = 1
 EXIT_USER_ERROR = 2
 EXIT_INTERRUPTED = 130
 
+INTERRUPTED = "interrupted; start the same command again to go on"
+DEFECT = "unexpected: please report it with the lines above; what is recorded stays, and the same command goes on"
+MAX_DEFECT_CHARS = 300
 
-def job(config_name: str, schema: type[Config]) -> Callable[[Callable[[Config], None]], Callable[[], None]]:
+STORAGE_ERRORS = (OSError, pa.ArrowInvalid)
+"""What storage raises that is full, read-only, damaged or not there."""
+
+
+def job(
+    config_name: str, schema: type[Config], check: Callable[[Config], None] = lambda config: None
+) -> Callable[[Callable[[Config], None]], Callable[[], None]]:
     """Make `main(config)` a command: `python -m jobs.NAME key=value …` over `conf/<config_name>.yaml`.
 
     Exit codes: 0 done (rows that failed are counted, not fatal), 2 something the user can mend, 1 the run failed,
-    130 interrupted.
+    130 interrupted. With -m, or where an experiment asks for it, the command is a sweep: its jobs run one after another
+    in this process, and it ends with 1 when one of them failed.
+
+    Args:
+        check: what can be said of a config before anything starts: of a sweep, before its first job.
     """
 
     def decorate(main: Callable[[Config], None]) -> Callable[[], None]:
-        def run(composed: DictConfig) -> None:
-            signal.signal(signal.SIGTERM, _interrupt)  # a cluster's polite stop: write what is there, then leave
+        def command() -> None:
+            _hear_signals()
             try:
-                main(to_dataclass(composed, schema))
+                line = parse(sys.argv[1:], config_name)
+                if line.parsed.help:
+                    print(help_text(config_name, sys.modules[main.__module__].__doc__ or "", CONF))
+                else:
+                    _start(line, main, schema, check)
             except UserError as error:
                 _leave(f"error: {error}", EXIT_USER_ERROR)
-            except RunFailed as error:
-                _leave(f"failed: {error}", EXIT_FAILED)
-            except (OSError, pa.ArrowInvalid) as error:  # storage that is full, read-only, damaged or not there
-                _leave(f"failed: {type(error).__name__}: {' '.join(str(error).split())}", EXIT_FAILED)
+            except STORAGE_ERRORS as error:
+                _leave(_storage_line(error), EXIT_FAILED)
             except KeyboardInterrupt:
-                _leave("interrupted; start the same command again to go on", EXIT_INTERRUPTED)
-
-        start = hydra.main(version_base="1.3", config_path=str(CONF), config_name=config_name)(run)
-
-        def command() -> None:
-            _check_overrides(config_name, sys.argv[1:])
-            start()
+                _leave(INTERRUPTED, EXIT_INTERRUPTED)
 
         return command
 
@@ -75,16 +91,94 @@ def rewriting(main: Callable[[], None], rewrite: Callable[[Sequence[str]], list[
     return command
 
 
-def _check_overrides(config_name: str, arguments: list[str]) -> None:
-    """Leave with one line where Hydra cannot compose what was asked for; it would print several, and exit with 1."""
-    if any(argument.startswith("-") for argument in arguments):
-        return  # --help, --cfg, -m: Hydra's own
+def _start(
+    line: CommandLine, main: Callable[[Config], None], schema: type[Config], check: Callable[[Config], None]
+) -> None:
+    """Compose and check every job that is asked for, then let Hydra run them."""
+    sweep = None
+    if not line.is_hydras:
+        composed, is_sweep = compose_jobs(line)
+        sweep = Sweep([one.overrides for one in composed]) if is_sweep else None
+        if not line.shows:
+            _check(composed, schema, check)
+
+    def run(config: DictConfig) -> None:
+        place = HydraConfig.get().job.num if sweep else 0
+        if sweep:
+            sweep.begin(place)
+        failure = _attempt(lambda: main(to_dataclass(config, schema)))
+        if sweep:
+            sweep.end(place, failure)
+        elif failure:
+            _leave(failure.line, failure.code)
+
+    start = hydra.main(version_base=VERSION_BASE, config_path=str(CONF), config_name=line.config_name)(run)
+    with tempfile.TemporaryDirectory(prefix="sweep-") as folder:  # Hydra's notes on a sweep, which nobody reads
+        given = any(override.startswith("hydra.sweep.dir=") for override in line.overrides)
+        sys.argv[1:] = line.arguments(*([f"hydra.sweep.dir='{folder}'"] if sweep and not given else []))
+        start()
+    if sweep:
+        _end(sweep)
+
+
+def _check(jobs: Sequence[Composed], schema: type[Config], check: Callable[[Config], None]) -> None:
+    """Raise `UserError` where a job of the command could not start: with its overrides, unless it holds for all."""
+    said: list[str | None] = []
+    storage = Reached()
+    for one in jobs:
+        HydraConfig.instance().set_config(one.config)  # ${hydra:…} may stand in a config
+        try:
+            if one.config.hydra.job.chdir:
+                raise UserError("hydra.job.chdir=true would move relative paths such as storage.root: leave it out")
+            config = to_dataclass(one.config, schema)
+            storage.check(config)
+            check(config)
+            said.append(None)
+        except UserError as error:
+            said.append(str(error))
+    HydraConfig.instance().cfg = None
+    for place, text in enumerate(said):
+        if text is not None:
+            everywhere = said.count(text) == len(said)
+            own = " ".join(Sweep([one.overrides for one in jobs]).own(place))
+            raise UserError(text if everywhere else f"of the {len(jobs)} jobs, {own}: {text}")
+
+
+def _attempt(run: Callable[[], None]) -> Failure | None:
+    """Run one job; how it failed, if it did. An interrupt goes through."""
     try:
-        with hydra.initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
-            hydra.compose(config_name, overrides=arguments)
-    except (HydraException, OmegaConfBaseException) as error:
-        said = str(error).split("Config search path")[0].split("To append to your config")[0]
-        _leave(f"error: {' '.join(said.split())} (conf/{config_name}.yaml lists the keys)", EXIT_USER_ERROR)
+        run()
+    except UserError as error:
+        return Failure(f"error: {error}", EXIT_USER_ERROR)
+    except RunFailed as error:
+        return Failure(f"failed: {error}", EXIT_FAILED)
+    except STORAGE_ERRORS as error:
+        return Failure(_storage_line(error), EXIT_FAILED)
+    except Exception as error:  # noqa: BLE001 - a defect: all of it is shown, and a sweep's other jobs still run
+        sys.stdout.flush()
+        traceback.print_exc()
+        said = " ".join(str(error).split())[:MAX_DEFECT_CHARS]
+        return Failure(f"failed: {type(error).__name__}: {said} ({DEFECT})", EXIT_FAILED)
+    return None
+
+
+def _storage_line(error: Exception) -> str:
+    said = " ".join(str(error).split())
+    return f"failed: {said}" if isinstance(error, StorageError) else f"failed: {type(error).__name__}: {said}"
+
+
+def _end(sweep: Sweep) -> None:
+    print("\n".join(sweep.summary()))
+    if sweep.failures:
+        count = f"{len(sweep.failures)} of {len(sweep.jobs)} jobs"
+        _leave(f"failed: {count}; started again, the same command redoes nothing that is recorded", EXIT_FAILED)
+
+
+def _hear_signals() -> None:
+    """From now on Ctrl-C and a cluster's polite stop let the job write what is there, then leave."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # ignored: started in the background by a shell
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def compose(config_name: str, schema: type[Config], overrides: Sequence[str]) -> Config:
@@ -101,9 +195,12 @@ def _interrupt(signum: int, frame: types.FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _leave(text: str, code: int) -> None:
-    sys.stdout.flush()
-    print(text, file=sys.stderr, flush=True)
+def _leave(text: str, code: int) -> NoReturn:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the output has left, as `| head` does; do not fail once more at the exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    print(without_secrets(text), file=sys.stderr, flush=True)
     sys.exit(code)
 
 
@@ -113,9 +210,22 @@ def to_dataclass(composed: DictConfig | dict[str, Any], schema: type[Config]) ->
     Raises:
         UserError: an unknown key, a missing value or one of the wrong type, with the key's full name.
     """
-    plain = OmegaConf.to_container(composed, resolve=True) if isinstance(composed, DictConfig) else composed
+    try:
+        plain = _plain(composed) if isinstance(composed, DictConfig) else composed
+    except OmegaConfBaseException as error:  # ${…} that leads nowhere
+        raise UserError(" ".join(str(error).split())) from error
     assert isinstance(plain, dict)
     return typing.cast("Config", _build(schema, {str(k): v for k, v in plain.items() if k != "hydra"}, ""))
+
+
+def _plain(composed: DictConfig) -> Any:
+    """All but the key `hydra`, with ${…} resolved."""
+    resolved = {}
+    for key in composed:
+        if key != "hydra":
+            value = OmegaConf.select(composed, str(key)) if not OmegaConf.is_missing(composed, key) else "???"
+            resolved[str(key)] = OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
+    return resolved
 
 
 def _build(schema: Any, values: dict[str, Any], prefix: str) -> Any:

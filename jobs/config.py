@@ -45,13 +45,26 @@ class ClusterConfig:
     blocks_per_actor: int
     max_restarts: int
     usd_per_gpu_hour: float
+    reassign_s: float = 60.0
+    spot: bool = False
+    spot_usd_per_gpu_hour: float | None = None
+    preemptions_per_engine_hour: float = 0.05
+    engine_start_s: float = 180.0
 
     def __post_init__(self) -> None:
         require(self.object_store_mb >= 80, "cluster.object_store_mb", self.object_store_mb, "at least 80")
         for key in ("actors", "tensor_parallel_size", "attach_tasks", "blocks_per_actor"):
             require(getattr(self, key) >= 1, f"cluster.{key}", getattr(self, key), "at least 1")
-        for key in ("actor_cpus", "actor_gpus", "max_restarts", "usd_per_gpu_hour"):
+        zero_up = ("actor_cpus", "actor_gpus", "max_restarts", "usd_per_gpu_hour", "preemptions_per_engine_hour")
+        for key in (*zero_up, "engine_start_s"):
             require(getattr(self, key) >= 0, f"cluster.{key}", getattr(self, key), "at least 0")
+        require(self.reassign_s > 0, "cluster.reassign_s", self.reassign_s, "more than 0")
+        spot = self.spot_usd_per_gpu_hour
+        require(spot is None or spot >= 0, "cluster.spot_usd_per_gpu_hour", spot, "at least 0, or null")
+        if self.spot and self.usd_per_gpu_hour > 0:
+            require(
+                spot is not None, "cluster.spot", True, "give cluster.spot_usd_per_gpu_hour, the price of spot GPUs"
+            )
         needed = self.actors * self.actor_cpus + self.attach_tasks + 1
         require(
             self.address is not None or self.num_cpus >= needed,
@@ -59,6 +72,41 @@ class ClusterConfig:
             self.num_cpus,
             f"actors, readers and one more need {needed:g} logical CPUs",
         )
+
+    @property
+    def gpu_price(self) -> float:
+        """USD of one GPU for one hour, of the kind that is used."""
+        return self.spot_usd_per_gpu_hour or 0.0 if self.spot else self.usd_per_gpu_hour
+
+
+@dataclass(frozen=True)
+class BudgetConfig:
+    """Caps; null: none. Bundles that have begun when a cap is reached are finished."""
+
+    max_tokens: int | None
+    max_gpu_hours: float | None
+    max_usd: float | None
+
+    def __post_init__(self) -> None:
+        for key in ("max_tokens", "max_gpu_hours", "max_usd"):
+            value = getattr(self, key)
+            require(value is None or value > 0, f"budget.{key}", value, "more than 0, or null for no cap")
+
+    @property
+    def capped(self) -> bool:
+        """Whether there is any cap."""
+        return any(cap is not None for cap in (self.max_tokens, self.max_gpu_hours, self.max_usd))
+
+
+@dataclass(frozen=True)
+class RunBudget(BudgetConfig):
+    """Caps of a run of `jobs.evaluate`, over all its starts.
+
+    Args:
+        partial: start although the whole run is expected to cost more than a cap.
+    """
+
+    partial: bool
 
 
 def load_model(name: str) -> dict[str, Any]:
@@ -111,8 +159,10 @@ class EvaluateConfig:
     detector: Literal["rules", "couldask", "llm"]
     judge: JudgeConfig
     embedding: dict[str, Any]
+    classifier: dict[str, Any]
     storage: StorageConfig
     cluster: ClusterConfig
+    budget: RunBudget
     split: str | None
     limit: int | None
     run: str

@@ -29,13 +29,13 @@ from jobs.support.labelling import (
     Row,
     hand_out,
     publish,
-    read_questions,
     read_sample,
     refuse_other_sheets,
     take_annotations,
 )
 from jobs.support.runtime import Cluster
 from jobs.support.sink import Totals
+from udfs.review.curated import read_questions
 from udfs.review.curation import RULES, agreement_table, disputed, funnel_table, labels
 from udfs.review.folder import ReviewFolder
 from udfs.tables.curation import LABELLED, OWED, UNANSWERABLE, funnel

@@ -22,6 +22,7 @@ from rich.text import Text
 from jobs.cli import job
 from jobs.config import StorageConfig, require
 from jobs.support.runs import versions
+from jobs.support.storage import refuse_temporary
 from udfs.errors import UserError
 from udfs.exports.card import Card, render
 from udfs.exports.facts import CANDIDATE_COLUMNS, Origin, origin, question_frame
@@ -76,6 +77,8 @@ class ExportConfig:
         return self.name or "-".join(self.names)
 
     def address(self, store: Store) -> str:
+        if self.path:
+            refuse_temporary(self.path, "path")
         return self.path or store.address("exports", self.title)
 
 

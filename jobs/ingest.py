@@ -18,10 +18,11 @@ from rich.table import Table
 
 from jobs.cli import job
 from jobs.config import StorageConfig, require
-from udfs.errors import UserError
+from udfs.errors import RunFailed, UserError
 from udfs.records import Document, Question, Reject
 from udfs.sources import SOURCES
 from udfs.sources.base import SourceOptions
+from udfs.sources.files import shown
 from udfs.sources.intake import Defaults, Duplicate, Intake, Record
 from udfs.sources.tokens import token_counter
 from udfs.sources.writer import DatasetWriter, write_dataset
@@ -133,7 +134,8 @@ def ingest(config: IngestConfig) -> tuple[Counts, bool]:
         counts.rows, counts.spans_moved, counts.spans_lost = intake.rows, intake.spans_moved, intake.spans_lost
         return counts.documents
 
-    facts = {"source": config.source, "path": config.path, "tokenizer": tokens.name}
+    path = None if config.path is None else shown(config.path)
+    facts = {"source": config.source, "path": path, "tokenizer": tokens.name}
     written = write_dataset(store, config.name, config.overwrite, facts, feed)
     return counts, written
 
@@ -167,9 +169,23 @@ def print_summary(config: IngestConfig, counts: Counts, written: bool, seconds: 
     console.print(table)
     if not written:
         console.print("The same content was there already; nothing was written.")
-    elif not counts.documents:
-        why = "no row could be taken (see the rejects table)" if counts.rows else "the input holds no rows"
-        console.print(f"Nothing was ingested: {why}.")
+    if counts.rejects and counts.documents:
+        why = ", ".join(f"{n:,} {reason}" for reason, n in counts.rejects.most_common())
+        console.print(f"warning: {counts.rejects.total():,} of {counts.rows:,} rows were rejected: {why}")
+
+
+def require_something(config: IngestConfig, counts: Counts) -> None:
+    """Raise `RunFailed` where nothing was taken: a dataset that is empty would only surprise the next job."""
+    if counts.documents:
+        return
+    if not counts.rows:
+        raise RunFailed(f"nothing was ingested as {config.name!r}: the input holds no rows")
+    why = ", ".join(f"{n:,} {reason}" for reason, n in counts.rejects.most_common())
+    rejects = Store(config.storage.root).address("rejects", config.name)
+    raise RunFailed(
+        f"nothing was ingested as {config.name!r}: none of {counts.rows:,} rows could be taken: {why}; {rejects} says "
+        "what was wrong with each"
+    )
 
 
 @job("ingest", IngestConfig)
@@ -180,6 +196,7 @@ def main(config: IngestConfig) -> None:
     if not console.is_terminal:
         console = Console(highlight=False, width=240)
     print_summary(config, counts, written, time.monotonic() - started, console)
+    require_something(config, counts)
 
 
 if __name__ == "__main__":

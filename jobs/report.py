@@ -4,11 +4,13 @@
 
     a run of jobs.evaluate:    responses, judgements ─▶ metrics, comparisons ─▶ report, page of responses
     one of jobs.synthesize:    candidates, questions ─▶ attrition, statistics ─▶ report
+    one of jobs.curate:        what became of each question, annotations ─▶ funnel, labels, agreement ─▶ report
     both, where a run's dataset was synthesised; annotations ─▶ quality and agreement of manual reviews
 """
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -25,14 +27,19 @@ from udfs.report.grid import Report
 from udfs.report.markdown import to_markdown
 from udfs.report.notices import Counts
 from udfs.report.page import metrics_page
-from udfs.report.sections import build_report, build_synthesis_report
+from udfs.report.sections import build_curation_report, build_report, build_synthesis_report
+from udfs.review.curated import curations_of
+from udfs.review.entities import tags_of
 from udfs.tables.comparisons import comparisons
+from udfs.tables.costs import cell_costs
 from udfs.tables.expected import planned_cells
 from udfs.tables.facts import run_facts
 from udfs.tables.metrics import metrics
 from udfs.tables.observations import DOCUMENT_COLUMNS, latest, latest_judgements, response_rows
-from udfs.tables.selection import chosen, reviews_of, synthesis_of, which_run
+from udfs.tables.selection import chosen, classifiers_of, reviews_of, synthesis_of, which_run
+from udfs.tables.span_examples import span_examples
 from udfs.tables.store import Store
+from udfs.tables.validation import validation_of
 
 
 @dataclass(frozen=True)
@@ -67,8 +74,13 @@ def report(config: ReportConfig, compact: bool = False) -> str:
     store = Store(config.storage.root)
     run = which_run(store, config.run)
     folder = ReportFolder(store, run)
-    evaluated = run in store.parts("responses")
-    made, viewer = _evaluation(config, store, run, folder) if evaluated else (_synthesis(config, store, run), None)
+    viewer = None
+    if run in store.parts("responses"):
+        made, viewer = _evaluation(config, store, run, folder)
+    elif run in store.parts("candidates"):
+        made = _synthesis(config, store, run)
+    else:
+        made = _curation(config, store, run)
 
     pages = [("tables as Markdown", folder.address("report.md")), ("page", folder.address("index.html"))]
     if viewer:
@@ -87,11 +99,20 @@ def _synthesis(config: ReportConfig, store: Store, run: str) -> Report:
     return build_synthesis_report(synthesis, reviews, datetime.now(UTC), config.resamples, config.seed)
 
 
+def _curation(config: ReportConfig, store: Store, run: str) -> Report:
+    """The report of a run that wrote questions for people to label."""
+    found = {one.dataset: one for one in curations_of(store, [run])}
+    if run not in found:
+        raise UserError(f"the questions of {run} under {store.root} are still being checked: start jobs.curate again")
+    return build_curation_report(found[run], datetime.now(UTC), config.resamples, config.seed)
+
+
 def _evaluation(config: ReportConfig, store: Store, run: str, folder: ReportFolder) -> tuple[Report, str | None]:
     """The report of a run that asked questions, and its page of responses; writes metrics and comparisons."""
     every = chosen(store.read("responses", part=run), config.datasets, config.models)
     responses = latest(every)
-    judged = store.read("judgements", part=run).join(responses.select("response_id"), on="response_id", how="semi")
+    paid = store.read("judgements", part=run)
+    judged = paid.join(responses.select("response_id"), on="response_id", how="semi")
     judgements = latest_judgements(judged)
     questions = store.read("questions").join(responses.select("question_id").unique(), on="question_id", how="semi")
     rows = response_rows(responses, questions, store.read("documents", DOCUMENT_COLUMNS))
@@ -100,7 +121,7 @@ def _evaluation(config: ReportConfig, store: Store, run: str, folder: ReportFold
     planned = planned_cells(runs, config.datasets, config.models)
     measured = metrics(rows, judgements, run, config.resamples, config.seed, planned)
     compared = comparisons(rows, judgements, config.resamples, config.seed, planned)
-    facts = run_facts(runs, config.models)
+    facts = dataclasses.replace(run_facts(runs, config.models), costs=cell_costs(every, paid, runs))
     counts = Counts(
         rows.height,
         rows["question_id"].n_unique(),
@@ -112,7 +133,20 @@ def _evaluation(config: ReportConfig, store: Store, run: str, folder: ReportFold
     syntheses = [found for name in datasets if (found := synthesis_of(store, name))]
     reviews = reviews_of(store, datasets, judgements)
     made = build_report(
-        run, measured, compared, facts, counts, datetime.now(UTC), syntheses, reviews, config.resamples, config.seed
+        run,
+        measured,
+        compared,
+        facts,
+        counts,
+        datetime.now(UTC),
+        syntheses,
+        reviews,
+        config.resamples,
+        config.seed,
+        classifiers_of(store, judgements),
+        span_examples(rows, questions, judgements),
+        curations_of(store, datasets),
+        validation_of(store, run, datasets, lambda asked: tags_of(store, asked), config.resamples, config.seed),
     )
 
     store.write("metrics", run, measured.to_arrow(), name="metrics")

@@ -93,8 +93,9 @@ def locate_documents(store: Store, datasets: Sequence[str]) -> dict[str, Place]:
     places: dict[str, Place] = {}
     for dataset in datasets:
         for file in store.files("documents", dataset):
-            parquet = pq.ParquetFile(file.path, filesystem=store.filesystem)
-            rows = parquet.read(columns=["doc_id", "language", "n_tokens"]).to_pylist()
+            with store.explained():
+                parquet = pq.ParquetFile(file.path, filesystem=store.filesystem, pre_buffer=True)
+                rows = parquet.read(columns=["doc_id", "language", "n_tokens"]).to_pylist()
             groups = [parquet.metadata.row_group(group).num_rows for group in range(parquet.num_row_groups)]
             positions = ((group, index) for group, size in enumerate(groups) for index in range(size))
             for row, (group, index) in zip(rows, positions, strict=True):
@@ -256,7 +257,8 @@ class AttachDocuments:
     """`map_batches` stage: adds `text` (large_string), read from the row group that the plan names."""
 
     def __init__(self, root: str) -> None:
-        self.filesystem = Store(root).filesystem
+        self.store = Store(root)
+        self._opened: tuple[str, pq.ParquetFile] | None = None  # neighbours lie in one file: its footer is read once
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         texts: list[str] = []
@@ -265,12 +267,17 @@ class AttachDocuments:
         for row in batch.select(["doc_id", "file", "row_group", "row"]).to_pylist():
             key = (row["file"], row["row_group"])
             if group is None or key != group_key:
-                parquet = pq.ParquetFile(row["file"], filesystem=self.filesystem)
-                group, group_key = parquet.read_row_group(row["row_group"], columns=["doc_id", "text"]), key
+                group, group_key = self._row_group(*key), key
             if group["doc_id"][row["row"]].as_py() != row["doc_id"]:
                 raise ValueError(f"{row['file']} changed under the run: row {row['row']} is not {row['doc_id']}")
             texts.append(group["text"][row["row"]].as_py())
         return batch.append_column(pa.field("text", pa.large_string()), pa.array(texts, pa.large_string()))
+
+    def _row_group(self, file: str, row_group: int) -> pa.Table:
+        with self.store.explained():
+            if self._opened is None or self._opened[0] != file:
+                self._opened = (file, pq.ParquetFile(file, filesystem=self.store.filesystem, pre_buffer=True))
+            return self._opened[1].read_row_group(row_group, columns=["doc_id", "text"])
 
 
 def question_of(item: dict[str, Any]) -> Question:

@@ -283,6 +283,41 @@ ANNOTATIONS: Final = _table(
     {"note": pa.string()},
 )
 
+PREFERENCES: Final = _table(
+    {
+        "review": pa.string(),  # the review's name; the part of the table
+        "annotator": pa.string(),
+        "item_id": pa.string(),  # the pair: hash of its two responses and their words
+        "question_id": pa.string(),
+        "doc_id": pa.string(),
+        "dataset": pa.string(),
+        "language": pa.string(),
+        "first_run": pa.string(),
+        "first": pa.string(),  # the response whose new question was shown first
+        "first_text": pa.string(),  # that question as it was shown
+        "second_run": pa.string(),
+        "second": pa.string(),
+        "second_text": pa.string(),
+        "preferred": pa.string(),  # which is nearer to what was asked: first | second | tie
+        "created_at": pa.timestamp("us", tz="UTC"),
+    },
+    {"note": pa.string()},
+)
+
+TAGS: Final = _table(
+    {
+        "review": pa.string(),  # the review's name; the part of the table
+        "annotator": pa.string(),  # of a hand-tagged file its name, where no column says who
+        "item_id": pa.string(),  # the question_id; of a question that is in no dataset, a hash of its words
+        "dataset": pa.string(),  # "" where the question is in none
+        "language": pa.string(),
+        "question": pa.string(),
+        "entities": STRINGS,  # what a person marked in it, in its words; empty: it has none
+        "created_at": pa.timestamp("us", tz="UTC"),
+    },
+    {"doc_id": pa.string(), "note": pa.string()},
+)
+
 TURN: Final = pa.struct(
     [
         pa.field("purpose", pa.string(), False),  # answer | reformulate
@@ -328,7 +363,7 @@ JUDGEMENTS: Final = _table(
         "question_id": pa.string(),
         "run": pa.string(),
         "measure": pa.string(),  # refusal | answer_consistency | response_class | …
-        "judge": pa.string(),  # rules | couldask | llm:<model> | embedding:<name>
+        "judge": pa.string(),  # rules | couldask | llm:<model> | embedding:<name> | classifier:<name>
         "status": pa.string(),
         "prompt_tokens": pa.int64(),
         "cached_tokens": pa.int64(),
@@ -388,6 +423,10 @@ RUNS: Final = _table(
         "start_id": pa.string(),  # one command, however many stages it ran
         "cells": pa.string(),  # JSON: [{method, layout, dataset, expected}], what the start covers; job "evaluate" only
         "error": pa.string(),
+        "engines": pa.string(),  # JSON: the times of each engine (`udfs.stages.busy.EngineTimes`)
+        "busy_seconds": pa.float64(),  # over the engines: at least one request in flight
+        "idle_seconds": pa.float64(),  # loaded, and none in flight, up to the end of the last request
+        "tail_seconds": pa.float64(),  # from the first engine that had no more to do to the end of the last
     },
 )
 
@@ -404,6 +443,17 @@ REJECTS: Final = _table(
     {},
 )
 
+# One metric of one trained model over a dataset's held-out documents (or of `all`); spec: what its weights depend on.
+MODELS: Final = _table(
+    {
+        **dict.fromkeys(("model", "target", "base", "spec", "dataset", "metric"), pa.string()),
+        **dict.fromkeys(("n", "documents"), pa.int64()),
+        "coverage": pa.float64(),
+        "created_at": pa.timestamp("us", tz="UTC"),
+    },
+    dict.fromkeys(("value", "ci_low", "ci_high"), pa.float64()),
+)
+
 TABLES: Final[dict[str, pa.Schema]] = {
     "documents": DOCUMENTS,
     "questions": QUESTIONS,
@@ -412,10 +462,13 @@ TABLES: Final[dict[str, pa.Schema]] = {
     "proposals": PROPOSALS,
     "checks": CHECKS,
     "annotations": ANNOTATIONS,
+    "preferences": PREFERENCES,
+    "tags": TAGS,
     "responses": RESPONSES,
     "judgements": JUDGEMENTS,
     "metrics": METRICS,
     "runs": RUNS,
+    "models": MODELS,
 }
 
 KEYS: Final[dict[str, tuple[str, ...]]] = {
@@ -426,6 +479,8 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
     "proposals": ("proposal_id",),
     "checks": ("check_id",),
     "annotations": ("review", "annotator", "item_id", "check"),
+    "preferences": ("review", "annotator", "item_id"),
+    "tags": ("review", "annotator", "item_id"),
     "responses": ("run", "response_id"),
     "judgements": ("run", "judgement_id"),
     "metrics": (
@@ -441,4 +496,5 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
         "metric",
     ),
     "runs": ("run_id",),
+    "models": ("model", "dataset", "metric"),
 }

@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -51,26 +50,30 @@ def write_documents(store: Store, count: int, characters: int) -> None:
     draw = random.Random(0)
     words = ["".join(draw.choices("abcdefghijklmnop", k=draw.randint(2, 9))) for _ in range(5000)]
     for start in range(0, count, FILE_DOCUMENTS):
-        documents = list(_documents(draw, words, min(FILE_DOCUMENTS, count - start), characters))
+        texts = (
+            " ".join(draw.choices(words, k=characters // 4))[:characters]
+            for _ in range(min(FILE_DOCUMENTS, count - start))
+        )
+        documents = [document_row("long", text) for text in texts]
         store.write("documents", "long", documents)
-        store.write("questions", "long", [_question(document["doc_id"]) for document in documents])
+        store.write("questions", "long", [question_row("long", document["doc_id"]) for document in documents])
 
 
-def _documents(draw: random.Random, words: list[str], count: int, characters: int) -> Iterator[dict[str, Any]]:
-    for _ in range(count):
-        text = " ".join(draw.choices(words, k=characters // 4))[:characters]
-        tokens = characters // CHARACTERS_PER_TOKEN
-        yield {
-            "doc_id": doc_id(text), "dataset": "long", "split": "test", "language": "en", "domain": "none", "title": "",
-            "source": "made", "license": "CC0-1.0", "text": text, "n_chars": len(text), "n_words": text.count(" ") + 1,
-            "n_tokens": tokens, "tokenizer": "characters/4", "length_bucket": length_bucket(tokens),
-        }  # fmt: skip
+def document_row(dataset: str, text: str) -> dict[str, Any]:
+    """A row of `documents`; tokens are characters / 4."""
+    tokens = len(text) // CHARACTERS_PER_TOKEN
+    return {
+        "doc_id": doc_id(text), "dataset": dataset, "split": "test", "language": "en", "domain": "none", "title": "",
+        "source": "made", "license": "CC0-1.0", "text": text, "n_chars": len(text), "n_words": text.count(" ") + 1,
+        "n_tokens": tokens, "tokenizer": "characters/4", "length_bucket": length_bucket(tokens),
+    }  # fmt: skip
 
 
-def _question(document: str) -> dict[str, Any]:
+def question_row(dataset: str, document: str) -> dict[str, Any]:
+    """A row of `questions` about the document of that id."""
     text = "Which word comes first?"
     return {
-        "question_id": question_id("long", "", document, [], text), "doc_id": document, "dataset": "long",
+        "question_id": question_id(dataset, "", document, [], text), "doc_id": document, "dataset": dataset,
         "split": "test", "language": "en", "question": text, "answerable": True, "answers": ["a"], "evidence": [],
         "redactions": [], "kind": "answerable", "provenance": "{}",
     }  # fmt: skip
@@ -87,8 +90,8 @@ def watched_run(root: str) -> dict[str, Any]:
     process = subprocess.Popen([*command, f"storage.root={root}"], cwd=REPOSITORY)
     driver, together = 0, 0
     while process.poll() is None:
-        sizes = _sizes(process.pid)
-        driver, together = max(driver, sizes.get(process.pid, 0)), max(together, sum(sizes.values()))
+        now = sizes(process.pid)
+        driver, together = max(driver, now.get(process.pid, 0)), max(together, sum(now.values()))
         time.sleep(SAMPLE_SECONDS)
     if process.returncode:
         raise SystemExit(f"the job failed with {process.returncode}")
@@ -99,7 +102,7 @@ def watched_run(root: str) -> dict[str, Any]:
     }
 
 
-def _sizes(pid: int) -> dict[int, int]:
+def sizes(pid: int) -> dict[int, int]:
     """Proportional set size in bytes of a process and its descendants; those that just ended are left out."""
     found: dict[int, int] = {}
     try:

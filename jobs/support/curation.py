@@ -95,7 +95,7 @@ class Curation:
         gpus = config.cluster.actor_gpus * config.cluster.tensor_parallel_size * isinstance(role.model, VllmModel)
         ledger = RunLedger(
             self.store, self.start_id, JOB, config.name, role.name, config, table, done + owed, done, None,
-            gpus * min(config.cluster.actors, len(plan)), config.cluster.usd_per_gpu_hour,
+            gpus * min(config.cluster.actors, len(plan)), config.cluster.gpu_price,
         )  # fmt: skip
         if not plan:
             ledger.close("ok", Totals())

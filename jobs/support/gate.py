@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import ray
 
-from jobs.support.synthesis_config import BudgetConfig, TargetConfig
+from jobs.config import BudgetConfig
+from jobs.support.budget import Spending, Spent
+from jobs.support.placement import actor_beside_driver
+from jobs.support.synthesis_config import TargetConfig
 from udfs.records import Candidate
+from udfs.stages.gate import Cost
 
 TARGETS_MET = "targets met"
 
@@ -66,75 +69,41 @@ class Limits:
 
     Args:
         targets: with what is accepted already.
-        budget: caps of this start.
-        gpus: that the engines hold together, from now on.
-        usd_per_gpu_hour: the price of one.
-        clock: seconds.
+        spending: the budget, and what is spent of it.
     """
 
-    def __init__(
-        self,
-        targets: TargetCount,
-        budget: BudgetConfig,
-        gpus: float,
-        usd_per_gpu_hour: float,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self.targets, self.budget = targets, budget
-        self.gpus, self.usd_per_gpu_hour = gpus, usd_per_gpu_hour
-        self.spent_tokens = 0
-        self._expected: dict[str, int] = {}  # of the bundles in flight
-        self._expected_of_done = 0
+    def __init__(self, targets: TargetCount, spending: Spending) -> None:
+        self.targets, self.spending = targets, spending
         self.outcome = Outcome()
-        self._clock = clock
-        self._started = clock()
 
     def refuses(self, bundle_id: str, language: str, length_bucket: str, expected_tokens: int) -> str | None:
         """Why the bundle is not to be started; None: it is in flight from now on, until it is `done`."""
-        self._expected.pop(bundle_id, None)  # of an engine that died with it
-        self.outcome.budget = self.outcome.budget or self._cap()
         reason = self.outcome.budget
         if reason is None and not self.targets.wants(language, length_bucket):
             reason = TARGETS_MET
+        if reason is None:
+            reason = self.outcome.budget = self.spending.refuses(bundle_id, Cost(expected_tokens))
         if reason is not None:
             self.outcome.refused[reason] += 1
-        else:
-            self._expected[bundle_id] = expected_tokens
         return reason
 
     def done(self, bundle_id: str, accepted: Sequence[Accepted], spent_tokens: int) -> None:
         """A bundle has ended."""
         self.targets.add(accepted)
-        self.spent_tokens += spent_tokens
-        self._expected_of_done += self._expected.pop(bundle_id, 0)
+        self.spending.done(bundle_id, Cost(spent_tokens))
 
     def read(self) -> Outcome:
         return self.outcome
-
-    def _cap(self) -> str | None:
-        gpu_hours = (self._clock() - self._started) / 3600 * self.gpus
-        spent = {
-            "max_tokens": self._projected_tokens(),
-            "max_gpu_hours": gpu_hours,
-            "max_usd": gpu_hours * self.usd_per_gpu_hour,
-        }
-        for key, value in spent.items():
-            cap = getattr(self.budget, key)
-            if cap is not None and value >= cap:
-                return f"budget.{key}={cap:,} is spent"
-        return None
-
-    def _projected_tokens(self) -> float:
-        """Spent, and what the bundles in flight will spend if their cost was expected as well as that of the others."""
-        scale = self.spent_tokens / self._expected_of_done if self._expected_of_done else 1.0
-        return self.spent_tokens + scale * sum(self._expected.values())
 
 
 class RayGate:
     """What engine actors get (`udfs.stages.gate.Gate`): asks the actor that holds the limits. Needs a started Ray."""
 
-    def __init__(self, targets: TargetCount, budget: BudgetConfig, gpus: float, usd_per_gpu_hour: float) -> None:
-        self.actor: Any = ray.remote(num_cpus=0)(Limits).remote(targets, budget, gpus, usd_per_gpu_hour)
+    def __init__(
+        self, targets: TargetCount, budget: BudgetConfig, gpus: float, gpu_price: float, before: Spent
+    ) -> None:
+        spending = Spending(budget, gpus, gpu_price, before)
+        self.actor: Any = actor_beside_driver(Limits, targets, spending)
 
     async def refuses(self, bundle_id: str, language: str, length_bucket: str, expected_tokens: int) -> str | None:
         reason: str | None = await self.actor.refuses.remote(bundle_id, language, length_bucket, expected_tokens)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -16,16 +15,18 @@ from udfs.errors import UserError
 from udfs.identity import question_id
 from udfs.records import Question
 from udfs.review.collecting import Sample, annotation_rows, check_annotators, check_saved, drawn_items, read_saved
+from udfs.review.curated import QUESTIONS_FILE, SAMPLE_FILE
 from udfs.review.curation import GUIDE, TARGET, curation_items, labels, view_of
 from udfs.review.folder import ReviewFolder
 from udfs.review.sampling import Stratum, shuffled
 from udfs.review.sheet import Item, Sheet, render, sample_hash
 from udfs.schema import Kind, ProposalFate
+from udfs.sources.files import read_text
 from udfs.sources.writer import DatasetWriter, write_dataset
 from udfs.tables.store import Store
 from udfs.tables.texts import texts
 
-SAMPLE_FILE, QUESTIONS_FILE, FUNNEL_FILE, REPORT_FILE = "sample.json", "questions.jsonl", "funnel.json", "report.md"
+FUNNEL_FILE, REPORT_FILE = "funnel.json", "report.md"
 SPLIT = "test"
 """Of every document: what is curated is there to evaluate on, as CouldAsk's subsets are."""
 Row = dict[str, Any]
@@ -83,22 +84,6 @@ def _strata(items: Sequence[Item]) -> tuple[Stratum, ...]:
     return tuple(Stratum(name, count, count) for name, count in counts.items())
 
 
-def read_questions(folder: ReviewFolder) -> list[Row]:
-    """What became of every question, as `hand_out` wrote it.
-
-    Raises:
-        UserError: it is not there, or damaged.
-    """
-    text = folder.read(QUESTIONS_FILE)
-    if text is None:
-        raise UserError(f"nothing was curated under {folder.address('')}: run jobs.curate there first, or give name=")
-    try:
-        return [json.loads(line) for line in text.splitlines()]
-    except ValueError as error:
-        where = folder.address(QUESTIONS_FILE)
-        raise UserError(f"{where} is damaged ({error}); start the jobs.curate command again") from error
-
-
 def read_sample(folder: ReviewFolder) -> Sample:
     """What was handed out.
 
@@ -130,7 +115,7 @@ def take_annotations(store: Store, config: CurateConfig, sample: Sample) -> pl.D
 
 def _read(file: str) -> str:
     try:
-        return Path(file).read_text(encoding="utf-8-sig")
+        return read_text(file)
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{file} is not a file that a review sheet saved: {error}") from error
 

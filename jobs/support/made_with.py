@@ -10,8 +10,6 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from pyarrow import fs
-
 from jobs.support.runs import without_secrets
 from udfs.agents.spec import SynthesisSpec
 from udfs.errors import UserError
@@ -47,7 +45,9 @@ def check_name(store: Store, name: str, now: MadeWith, overwrite: bool) -> None:
         UserError: it is an ingested dataset, or was made with other settings and `overwrite` is false.
     """
     marker = read_marker(store, name)
-    unmarked = marker is None and store.files("documents", name) and _bytes(store, name) is None
+    unmarked = (
+        marker is None and store.files("documents", name) and store.read_bytes("candidates", name, RECORD) is None
+    )
     if unmarked or (marker is not None and marker.get("job") != JOB):
         raise UserError(f"dataset {name!r} under {store.root} was ingested, not synthesised: give another name=")
     if overwrite:
@@ -70,13 +70,13 @@ def check_name(store: Store, name: str, now: MadeWith, overwrite: bool) -> None:
 def write_record(store: Store, name: str, now: MadeWith) -> None:
     """From here on `name` stands for `now`."""
     content = json.dumps(dataclasses.asdict(now), ensure_ascii=False, indent=1).encode("utf-8")
-    if _bytes(store, name) == content:
+    if store.read_bytes("candidates", name, RECORD) == content:
         return
     store.write_bytes(content, "candidates", name, RECORD)
 
 
 def _read(store: Store, name: str) -> MadeWith | None:
-    content = _bytes(store, name)
+    content = store.read_bytes("candidates", name, RECORD)
     if content is None:
         return None
     try:
@@ -84,15 +84,6 @@ def _read(store: Store, name: str) -> MadeWith | None:
     except (ValueError, TypeError):
         where = store.address("candidates", name, RECORD)
         raise UserError(f"{where} is damaged; remove it, or give overwrite=true") from None
-
-
-def _bytes(store: Store, name: str) -> bytes | None:
-    path = store.path("candidates", name, RECORD)
-    if store.filesystem.get_file_info(path).type != fs.FileType.File:
-        return None
-    with store.filesystem.open_input_stream(path) as stream:
-        content: bytes = stream.read()
-    return content
 
 
 def _difference(before: dict[str, Any], now: dict[str, Any]) -> str:

@@ -13,6 +13,7 @@ import polars as pl
 from udfs.dialogues.dialogue import DialogueSpec, expected_response_id
 from udfs.errors import UserError
 from udfs.judges.base import Judge, judgeable
+from udfs.judges.classifier import ClassifierJudge
 from udfs.judges.cosine import CosineJudge
 from udfs.judges.reformulation import ReformulationJudge
 from udfs.judges.rules import RulesJudge
@@ -112,7 +113,7 @@ def owed_responses(
 def owed_judgements(
     store: Store,
     questions: pl.DataFrame,
-    judge: Judge | RulesJudge | ReformulationJudge | CosineJudge,
+    judge: Judge | RulesJudge | ReformulationJudge | CosineJudge | ClassifierJudge,
     response_ids: Sequence[str],
     run: str,
 ) -> Owed:
@@ -148,3 +149,12 @@ def _plain(value: object) -> str:
     if isinstance(value, datetime):
         return value.isoformat()
     raise TypeError(f"cannot write {type(value).__name__} as JSON")
+
+
+def a_few(owed: Owed, documents: int) -> Owed:
+    """`owed`, of so many of its documents alone; which ones does not depend on how they are stored."""
+    names = sorted(owed.items)
+    step = max(1, len(names) // documents)
+    items = {name: owed.items[name] for name in names[::step][:documents]}
+    rows = sum(len(item["asks"]) for of_one in items.values() for item in of_one)
+    return Owed(items, owed.recorded + rows, owed.recorded, owed.cells, owed.response_ids)

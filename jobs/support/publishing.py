@@ -118,9 +118,11 @@ def copies(store: Store, places: Sequence[Place], dataset: str, splits: Mapping[
     """The documents at `places` as documents of `dataset`, read one row group at a time."""
     ordered = sorted(places, key=lambda place: (place.file, place.row_group, place.row))
     for file, in_file in groupby(ordered, key=lambda place: place.file):
-        parquet = pq.ParquetFile(file, filesystem=store.filesystem)
+        with store.explained():
+            parquet = pq.ParquetFile(file, filesystem=store.filesystem)
         for row_group, wanted in groupby(in_file, key=lambda place: place.row_group):
-            table = parquet.read_row_group(row_group, columns=DOCUMENTS.names)
+            with store.explained():
+                table = parquet.read_row_group(row_group, columns=DOCUMENTS.names)
             for place in wanted:
                 row: dict[str, Any] = table.slice(place.row, 1).to_pylist()[0]
                 yield Document(**row | {"dataset": dataset, "split": splits[row["doc_id"]]})

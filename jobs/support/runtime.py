@@ -15,15 +15,18 @@ from types import TracebackType
 from typing import Any, Self
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import ray
 from ray.data import ActorPoolStrategy, DataContext, TaskPoolStrategy
 from ray.data.exceptions import UserCodeException  # type: ignore[attr-defined]  # not in its __all__
 from ray.exceptions import RayError
 
 from jobs.config import ClusterConfig
-from jobs.support.board import BoardWatch, new_board, read_board
+from jobs.support.board import BoardWatch, new_board, read_blocks, read_board
+from jobs.support.lookout import Lookout
+from jobs.support.transport import tables_as_ipc
 from udfs.bundles import AttachDocuments
-from udfs.errors import RunFailed, UserError
+from udfs.errors import RunFailed, StorageError, UserError
 from udfs.stages.watch import Flight
 
 MIB = 1024 * 1024
@@ -75,6 +78,9 @@ class Cluster:
     def stream_actors(self, plan: list[pa.Table], stage: ActorStage, reads_text: bool = True) -> Iterator[pa.Table]:
         """plan → attach documents → engine actors; RESULTS tables as they come.
 
+        What nodes that were lost worked on is tried again: by Ray, on the same actors as soon as there is room for
+        them; where there is none while other engines idle, by a new pipeline over what is left (`Lookout`).
+
         Args:
             reads_text: whether the documents are attached.
 
@@ -82,23 +88,46 @@ class Cluster:
             RunFailed: a stage raised, or an engine died more often than `cluster.max_restarts`.
         """
         self.start()
+        board = self._new_board()
+        watch = BoardWatch(board, self.config.max_restarts)
+        left = plan
+        try:
+            while left:
+                came: set[str] = set()
+                with Lookout(stage.stage.__name__, lambda: read_blocks(board), self.config.reassign_s) as lookout:
+                    for results in _results(self._actors_dataset(left, stage, watch, reads_text)):
+                        came.update(results["bundle_id"].to_pylist())
+                        lookout.paused = True
+                        yield results
+                        lookout.paused = False
+                left = _without(left, came)
+                if left and not lookout.ended:
+                    raise RunFailed(f"{sum(block.num_rows for block in left):,} bundles came back without a result")
+        finally:
+            self._board = None
+
+    def _actors_dataset(
+        self, plan: list[pa.Table], stage: ActorStage, watch: BoardWatch, reads_text: bool
+    ) -> ray.data.Dataset:
         config = self.config
         dataset: ray.data.Dataset = ray.data.from_arrow(plan)
         if reads_text:
             dataset = dataset.map_batches(
-                AttachDocuments,  # on actors: Ray would fuse tasks into the engine actor, and reading would stall it
+                Reader,  # on actors: Ray would fuse tasks into the engine actor, and reading would stall it
                 fn_constructor_args=(self.root,),
                 batch_format="pyarrow",
                 batch_size=None,
                 compute=ActorPoolStrategy(size=config.attach_tasks),
                 num_cpus=1,
             )
-        dataset = dataset.map_batches(
-            stage.stage,
-            fn_constructor_kwargs={**stage.arguments, "watch": BoardWatch(self._new_board(), config.max_restarts)},
+        return dataset.map_batches(
+            _counted(stage.stage),
+            fn_constructor_kwargs={**stage.arguments, "watch": watch},
             batch_format="pyarrow",
             batch_size=None,
             compute=ActorPoolStrategy(
+                # All are asked for at once: those that find no room yet are what an autoscaler sees, and each takes
+                # work as soon as a node has come. A pool that grows by load would not: blocks wait in few actors.
                 size=min(config.actors, len(plan)),
                 max_tasks_in_flight_per_actor=config.blocks_per_actor + 1,
                 max_concurrent_calls_per_actor=config.blocks_per_actor,
@@ -106,10 +135,6 @@ class Cluster:
             num_cpus=config.actor_cpus,
             num_gpus=stage.gpus,
         )
-        try:
-            yield from _results(dataset)
-        finally:
-            self._board = None
 
     def stream_tasks(
         self, plan: list[pa.Table], stage: Callable[[pa.Table], pa.Table], reads_text: bool = False
@@ -121,10 +146,10 @@ class Cluster:
         """
         self.start()
         dataset = ray.data.from_arrow(plan).map_batches(
-            _with_documents(stage, self.root) if reads_text else stage,
+            _task(stage, self.root if reads_text else None),
             batch_format="pyarrow",
             batch_size=None,
-            compute=TaskPoolStrategy(size=self.config.attach_tasks),
+            compute=TaskPoolStrategy(size=min(self.config.attach_tasks, len(plan))),  # of more, Ray warns
             num_cpus=1,
         )
         yield from _results(dataset)
@@ -145,6 +170,7 @@ class Cluster:
             self._init()
             signal.signal(signal.SIGTERM, on_terminate)  # Ray takes it, and would die with a dump where a job leaves
             self._ours = True
+        tables_as_ipc()
         context = DataContext.get_current()
         context.enable_progress_bars = False
         context.print_on_execution_start = False
@@ -197,11 +223,46 @@ def _native_stderr_closed() -> Iterator[None]:
         os.close(null)
 
 
-def _with_documents(stage: Callable[[pa.Table], pa.Table], root: str) -> Callable[[pa.Table], pa.Table]:
-    def attached(batch: pa.Table) -> pa.Table:
-        return stage(AttachDocuments(root)(batch))
+class Reader(AttachDocuments):
+    """`AttachDocuments` on an actor."""
 
-    return attached
+    def __init__(self, root: str) -> None:
+        tables_as_ipc()
+        super().__init__(root)
+
+
+def _counted(stage: type) -> type:
+    """`stage`, whose actors tell their watch how many blocks they work on."""
+
+    class Counted(stage):  # type: ignore[misc]
+        def __init__(self, *arguments: Any, **named: Any) -> None:
+            tables_as_ipc()
+            super().__init__(*arguments, **named)
+            self.watch.ready()
+
+        async def __call__(self, batch: pa.Table) -> pa.Table:
+            with self.watch.block():
+                return await super().__call__(batch)
+
+    Counted.__name__ = Counted.__qualname__ = stage.__name__
+    return Counted
+
+
+def _without(plan: list[pa.Table], came: set[str]) -> list[pa.Table]:
+    """The plan's bundles that are not among `came`."""
+    known = pa.array(sorted(came), pa.string())
+    left = [block.filter(pc.invert(pc.is_in(block["bundle_id"], value_set=known))) for block in plan]
+    return [block for block in left if block.num_rows]
+
+
+def _task(stage: Callable[[pa.Table], pa.Table], root: str | None) -> Callable[[pa.Table], pa.Table]:
+    """`stage` as it runs in a task, after the documents under `root` are attached where one is given."""
+
+    def run(batch: pa.Table) -> pa.Table:
+        tables_as_ipc()
+        return stage(batch if root is None else AttachDocuments(root)(batch))
+
+    return run
 
 
 def _results(dataset: ray.data.Dataset) -> Iterator[pa.Table]:
@@ -219,7 +280,7 @@ def root_cause(error: BaseException) -> str:
     text = str(error)
     causes = [found for found in _CAUSE.finditer(text) if not found[0].startswith("ray.")]
     found = causes[0] if causes else None
-    if found and found["name"] in (RunFailed.__name__, UserError.__name__):
+    if found and found["name"] in (RunFailed.__name__, UserError.__name__, StorageError.__name__):
         return found["text"]  # written for people already
     line = f"{found['name']}: {found['text']}" if found else " ".join(text.split())
     return line if len(line) <= MAX_CAUSE_CHARS else line[:MAX_CAUSE_CHARS] + " …"

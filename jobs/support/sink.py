@@ -8,12 +8,13 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from udfs.schema import TABLES
+from udfs.stages.busy import EngineTimes, Idleness, idleness
 from udfs.tables.store import Store
 
 RESULT_TABLES = ("responses", "judgements", "candidates", "proposals", "checks")
@@ -32,6 +33,10 @@ class Totals:
     bound_block_tokens: int | None = None
     bounded_computed_tokens: int = 0
     """Computed prompt tokens of the bundles whose bound is known: the numerator of computed ÷ bound."""
+    usd: float = 0.0
+    """What endpoints charge for it."""
+    engines: dict[str, EngineTimes] = field(default_factory=dict)
+    """The last times that each engine told, by its id."""
     statuses: dict[str, Counter[str]] = field(default_factory=lambda: {name: Counter() for name in RESULT_TABLES})
 
     @property
@@ -46,9 +51,19 @@ class Totals:
         """Rows of `table` whose status is not ok."""
         return self.rows(table) - self.statuses[table]["ok"]
 
-    def add(self, result: dict[str, int | None]) -> None:
+    @property
+    def idleness(self) -> Idleness | None:
+        """What the engines did; None where they did not tell."""
+        return idleness(list(self.engines.values()))
+
+    def add(self, result: dict[str, Any]) -> None:
         """Add one bundle's costs."""
         self.bundles += 1
+        self.usd += result["usd"] or 0.0
+        if result["engine"] is not None:
+            told = EngineTimes(**result["engine"])
+            known = self.engines.get(told.engine)
+            self.engines[told.engine] = told if known is None or told.requests >= known.requests else known
         for key in ("calls", "prompt_tokens", "cached_tokens", "output_tokens"):
             setattr(self, key, getattr(self, key) + (result[key] or 0))
         if result["bound_tokens"] is not None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import sys
 import uuid
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import polars as pl
 import pyarrow as pa
 
+from jobs.support.budget import over, spent_before
 from jobs.support.fragments import OwedFragments, in_order
 from jobs.support.gate import Accepted, Outcome, RayGate, TargetCount
 from jobs.support.made_with import MadeWith, check_name, made_with, write_record
@@ -104,7 +106,7 @@ class Synthesis:
         config, counted = self.config, TargetCount(self.config.targets, self._accepted())
         plan = self._plan(owed, counted)
         gpus = self.gpus * min(config.cluster.actors, len(plan))
-        price = config.cluster.usd_per_gpu_hour
+        price = config.cluster.gpu_price
         ledger = RunLedger(
             self.store, self.start_id, JOB, config.name, self.name, config, "candidates", owed.expected, owed.recorded,
             None, gpus, price,
@@ -112,8 +114,14 @@ class Synthesis:
         if not plan:
             ledger.close("ok", Totals())
             return Made()
+        before = spent_before(self.store, config.name, [JOB])
+        cap = over(config.budget, before)
+        if cap is not None:  # no engine is loaded to be told so
+            reason = f"{cap} is spent"
+            ledger.close("stopped", Totals(), reason)
+            return Made(Totals(), Outcome(reason, Counter({reason: sum(block.num_rows for block in plan)})))
         cluster.start()
-        gate = RayGate(counted, config.budget, gpus, price)
+        gate = RayGate(counted, config.budget, gpus, price, before)
         arguments = {
             "model": config.model,
             "placement": EnginePlacement(config.cluster.tensor_parallel_size, config.kv_share),

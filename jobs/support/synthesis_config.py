@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from jobs.config import ClusterConfig, StorageConfig, require
+from jobs.config import BudgetConfig, ClusterConfig, StorageConfig, require
 from udfs.agents.spec import KINDS, SynthesisSpec, WebSearch
 from udfs.engines.base import Sampling
 from udfs.schema import LENGTH_BUCKETS, Kind, Language
@@ -127,20 +127,6 @@ class TargetConfig:
 
 
 @dataclass(frozen=True)
-class BudgetConfig:
-    """Caps of one start; null: none. Bundles that have begun when a cap is reached are finished."""
-
-    max_tokens: int | None
-    max_gpu_hours: float | None
-    max_usd: float | None
-
-    def __post_init__(self) -> None:
-        for key in ("max_tokens", "max_gpu_hours", "max_usd"):
-            value = getattr(self, key)
-            require(value is None or value > 0, f"budget.{key}", value, "more than 0, or null for no cap")
-
-
-@dataclass(frozen=True)
 class SynthesizeConfig:
     """`jobs.synthesize`: of which documents, how, until when, and what the dataset is called."""
 
@@ -179,9 +165,8 @@ class SynthesizeConfig:
             can_be = self.language is None or target.language in (None, self.language)
             require(can_be, "targets.language", target.language, f"language={self.language} takes no such document")
         if self.budget.max_usd is not None:
-            price = self.cluster.usd_per_gpu_hour
             require(
-                price > 0,
+                self.cluster.gpu_price > 0,
                 "budget.max_usd",
                 self.budget.max_usd,
                 "set cluster.usd_per_gpu_hour, or nothing is known to cost",

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import signal
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -11,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.cli import compose, to_dataclass
+from jobs.cli import CONF, compose, to_dataclass
 from jobs.config import EvaluateConfig
 from jobs.evaluate import main as evaluate_command
 from jobs.support.runs import without_secrets
@@ -84,7 +87,8 @@ def test_compose_evaluate_knows_its_keys() -> None:
     assert config.methods == ("zs", "zs_cot", "fs", "fs_cot")
     assert set(EvaluateConfig.__dataclass_fields__) == {
         "model", "datasets", "methods", "layout", "detector", "judge", "storage", "cluster", "split", "limit", "run",
-        "resume", "retry", "kv_share", "max_dialogues", "flush_rows", "flush_seconds", "embedding",
+        "resume", "retry", "kv_share", "max_dialogues", "flush_rows", "flush_seconds", "embedding", "budget",
+        "classifier",
     }  # fmt: skip
 
 
@@ -118,3 +122,16 @@ def test_storage_root_that_is_a_file_says_so(tmp_path: Path) -> None:
     file.write_text("x")
     with pytest.raises(UserError, match="is a file; give a folder"):
         Store(str(file))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_command_interrupted_while_it_imports_is_one_line_and_exit_130(number: signal.Signals) -> None:
+    command = [sys.executable, "-X", "importtime", "-m", "jobs.stats"]
+    with subprocess.Popen(command, cwd=CONF.parent, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.split("|")[-1].strip() == "jobs":  # the package is there; what the job needs takes seconds more
+                process.send_signal(number)
+                break
+        said = [line for line in process.stderr if not line.startswith("import time:")]
+    assert (process.returncode, said) == (130, ["interrupted before anything was started\n"])

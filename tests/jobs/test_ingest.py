@@ -13,9 +13,9 @@ from hydra import compose, initialize_config_dir
 from rich.console import Console
 
 from jobs.cli import CONF, to_dataclass
-from jobs.ingest import IngestConfig, ingest, print_summary
+from jobs.ingest import IngestConfig, ingest, print_summary, require_something
 from tests.udfs.sources.helpers import real_data
-from udfs.errors import UserError
+from udfs.errors import RunFailed, UserError
 from udfs.tables.store import Store
 
 TEXT = "The bridge opened in 1902."
@@ -149,8 +149,11 @@ def test_summary_off_a_terminal_is_plain_and_complete(tmp_path: Path) -> None:
     print_summary(asked, counts, written, 1.0, Console(file=stream, width=240))
     text = stream.getvalue()
     assert not set(text) & set("─│┃━\x1b")
-    assert [line.split() for line in text.splitlines() if "no_question" in line] == [["no_question", "1"]]
+    assert [line.split() for line in text.splitlines() if line.strip().startswith("no_question")] == [
+        ["no_question", "1"]
+    ]
     assert f"{tmp_path}/store/rejects/bench" in text
+    assert text.splitlines()[-1] == "warning: 1 of 2 rows were rejected: 1 no_question"
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -166,6 +169,14 @@ def test_command_exits_0_with_rejects_and_2_with_one_line_on_a_user_error(tmp_pa
     assert bad.returncode == 2
     assert len(bad.stderr.strip().splitlines()) == 1
     assert "none" in bad.stderr
+
+
+@pytest.mark.parametrize(("rows", "why"), [([row(" ")], "none of 1 rows"), ([], "the input holds no rows")])
+def test_ingest_that_takes_nothing_has_failed(tmp_path: Path, rows: list[dict[str, Any]], why: str) -> None:
+    asked = config(tmp_path, "source=couldask", f"path={rows_file(tmp_path, *rows)}", "name=bench")
+    counts, _ = ingest(asked)
+    with pytest.raises(RunFailed, match=why):
+        require_something(asked, counts)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -16,7 +17,7 @@ from tests.udfs.report.bench import cells_of, small_run
 from tests.udfs.report.synthesis_bench import COPY, Made, make_annotations, small_synthesis
 from udfs.errors import UserError
 from udfs.records import Judgement, Response
-from udfs.schema import Kind
+from udfs.schema import Kind, Status
 from udfs.tables.selection import SPEC_RECORD
 from udfs.tables.store import Store
 
@@ -267,3 +268,77 @@ def test_report_command_prints_plain_markdown_into_a_pipe(tmp_path: Path) -> Non
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("# Questions that the document cannot answer")
     assert "\x1b" not in done.stdout
+
+
+def curated_store(root: Path, labelled: bool) -> None:
+    """A curation of dataset `bench` as `jobs.curate` leaves it: two questions on sheets, perhaps with labels."""
+    write_rows(str(root), "proposals", "curated", [])
+    folder = root / "reviews" / "curated"
+    folder.mkdir(parents=True)
+    rows = [
+        {"proposal_id": f"p{n}", "doc_id": "d1", "source_dataset": "bench", "fate": "awaiting_annotation"}
+        for n in (1, 2)
+    ]
+    (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    said = [
+        {
+            "review": "curated",
+            "annotator": name,
+            "item_id": f"p{number}",
+            "target": "curation",
+            "group": "bench",
+            "check": "label",
+            "passed": number == 1,
+            "created_at": WHEN,
+            "note": None,
+        }
+        for name in ("Ada", "Bo", "Cy")
+        for number in (1, 2)
+    ]
+    if labelled:
+        Store(str(root)).write("annotations", "curated", said, name="annotations")
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_report_of_a_curation_alone_has_its_funnel_and_labels(tmp_path: Path, labelled: bool) -> None:
+    curated_store(tmp_path, labelled)
+    text = report(config_for(tmp_path, run="curated", published=True))
+    assert "## From generated to labelled" in text
+    assert ("| bench | 3 | 100.0° n 2 | 1.00° n 2 |" in text) == labelled
+    assert ("Yelp (published) | 3 | – | 0.59 n 165 |" in text) == labelled
+    assert (tmp_path / "reports" / "curated" / "index.html").is_file()
+
+
+def test_report_of_a_run_on_curated_documents_tells_of_the_curation(tmp_path: Path) -> None:
+    small_run().write(str(tmp_path))
+    dataset = Store(str(tmp_path)).dataset_names()[0]
+    curated_store(tmp_path, labelled=True)
+    questions = tmp_path / "reviews" / "curated" / "questions.jsonl"
+    assert "From generated to labelled" not in report(config_for(tmp_path, run="main", viewer_responses=0))
+    questions.write_text(questions.read_text("utf-8").replace('"bench"', f'"{dataset}"'), "utf-8")
+    text = report(config_for(tmp_path, run="main", viewer_responses=0))
+    assert "## From generated to labelled: curated" in text
+
+
+def test_report_shows_what_people_preferred_and_tagged(tmp_path: Path) -> None:
+    root, store = str(tmp_path), Store(str(tmp_path))
+    document = make_document("The bridge at Lower Hasp was opened in 1902.", "bench")
+    question = make_question(document, 0, False, question="When was the bridge at Upper Hasp opened?")
+    offers = [make_response(question, model=name, refused=True, reformulation=f"{name}?") for name in ("one", "two")]
+    write_rows(root, "documents", "bench", [document])
+    write_rows(root, "questions", "bench", [question])
+    write_rows(root, "responses", "main", offers)
+    scored = [
+        make_judgement(offer, "entity_overlap", None, status=Status.OK, score=n / 2) for n, offer in enumerate(offers)
+    ]
+    write_rows(root, "judgements", "main", scored)
+    write_rows(root, "runs", "main", [make_run()])
+    about = {"item_id": question.question_id, "doc_id": document.doc_id, "dataset": "bench", "language": "en"}
+    said = {"review": "r", "annotator": "Ada", "created_at": WHEN, "note": None} | about
+    sides = {"first_run": "main", "first": offers[0].response_id, "first_text": "one?", "second_run": "main",
+             "second": offers[1].response_id, "second_text": "two?", "preferred": "second"}  # fmt: skip
+    store.write("preferences", "r", [said | sides | {"question_id": question.question_id}])
+    store.write("tags", "r", [said | {"question": question.question, "entities": ["bridge", "Upper Hasp"]}])
+    text = report(config_for(tmp_path, viewer_responses=0))
+    assert "| r | entity overlap | rules | 100.0° n 1 |" in text
+    assert "| r | rules | exact | all |" in text

@@ -16,10 +16,12 @@ import pytest
 from jobs.cli import compose
 from jobs.config import StorageConfig
 from jobs.review import ReviewConfig, collect, command, sample, with_action
-from tests.factories import make_document, make_question, write_rows
+from tests.factories import make_document, make_judgement, make_question, make_response, make_run, write_rows
 from tests.udfs.review.bench import all_yes, benchmark, judged_run, saved_file
 from udfs.errors import UserError
 from udfs.review.collecting import Sample
+from udfs.review.sheet import Tagging
+from udfs.schema import Status
 from udfs.tables.store import Store
 
 
@@ -224,8 +226,8 @@ def broken(made: Sample, case: str) -> list[str]:
         ("other review", r"file-0\.json belongs to review 'other'"),
         ("other sample", r"file-0\.json was saved from sheets of another sample"),
         ("unknown item", r"file-0\.json answers item 'x'"),
-        ("unknown value", r"answer='maybe' is not offered; allowed are question: yes or no, answer: yes or no"),
-        ("unknown check", r"style='yes' is not offered"),
+        ("unknown value", r"answer='maybe' is not offered; allowed are yes or no"),
+        ("unknown check", r"'style' is not asked; it asks question, answer"),
         ("incomplete", r"file-0\.json leaves 1 of 4 items open .* partial=true"),
         ("same name", r"file-0\.json and .*file-1\.json are both of annotator 'Ada'"),
     ],
@@ -316,3 +318,90 @@ def test_config_takes_names_of_files_that_hydras_grammar_does_not(tmp_path: Path
     names = ("陈.json", "a b.json", "c,d's.json", "(e).json")
     words = with_action(["collect", *names, f"storage.root={tmp_path}"])
     assert compose("review", ReviewConfig, words).files == names
+
+
+def offering_run(root: Path) -> None:
+    """Run `main`: two models offer new questions for every unanswerable one, with an overlap by the rules."""
+    asked = [question for question in benchmark(str(root)) if not question.answerable]
+    responses = [
+        make_response(question, model=model, refused=True, reformulation=f"{words} ({question.question})")
+        for question in asked
+        for model, words in (("m1", "What of it?"), ("m2", "And when?"))
+    ]
+    judged = [
+        make_judgement(response, "entity_overlap", None, status=Status.OK, score=float(response.model == "m1"))
+        for response in responses
+    ]
+    write_rows(str(root), "responses", "main", responses)
+    write_rows(str(root), "judgements", "main", judged)
+    write_rows(str(root), "runs", "main", [make_run()])
+
+
+def test_preferences_are_collected_with_the_agreement_of_every_measure(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    offering_run(root)
+    assert "m1 zs or m2 zs · zh" in sample(config(root, "sample", what="preferences"))
+    made = drawn(root, "preferences")
+    by_m1 = {
+        item: "first" if facts["first_text"].startswith("What of it?") else "second"
+        for item, facts in made.facts.items()
+    }
+    odd = min(by_m1)
+    texts = []
+    for name in ("Ada", "Bo", "陈"):
+        answers = {item: {"checks": {"preferred": said}, "note": ""} for item, said in by_m1.items()}
+        if name == "陈":
+            answers[odd] = {"checks": {"preferred": "tie"}, "note": "Both | far off"}
+        texts.append(saved_file(made, name, answers))
+    report_text = collect(config(root, "collect", name="preferences", files=files(tmp_path, texts)))
+    rows = Store(str(root)).read("preferences", part="preferences")
+    assert rows.height == 3 * len(by_m1) == 24
+    assert "| preferences | entity overlap | rules | 100.0° (" in report_text
+    assert "| BanditQA | entity overlap | published | – | 0.94 n 200 |" in report_text
+    assert "  - alike: 陈" in report_text
+    assert "Both \\| far off" in report_text
+    assert (root / "reviews" / "preferences" / "report.md").read_text("utf-8") == report_text
+
+
+def test_entities_are_collected_from_sheets_and_from_a_file(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    benchmark(str(root))
+    sample(config(root, "sample", what="entities", n=6))
+    made = drawn(root, "entities")
+    answers = {}
+    for item in made.items:
+        (check,) = item.checks
+        assert isinstance(check, Tagging)
+        answers[item.id] = {"checks": {"entities": list(check.proposals)}, "note": ""}
+    wrong = answers | {made.items[0].id: {"checks": {"entities": ["nowhere"]}, "note": ""}}
+    with pytest.raises(UserError, match="marks 'nowhere', which does not stand in"):
+        collect(config(root, "collect", name="entities", files=files(tmp_path, [saved_file(made, "Ada", wrong)])))
+    texts = [saved_file(made, "Ada", answers)]
+    report_text = collect(config(root, "collect", name="entities", files=files(tmp_path, texts)))
+    assert "| entities | rules | exact | all | 100.0" in report_text
+    assert "| CouldAsk (published) | GPT-4 |  |  | 99.0 | 94.0 |" in report_text
+
+    hand = tmp_path / "hand.jsonl"
+    hand.write_text(json.dumps({"question": "Who was Sela Brook?", "entities": ["Sela Brook"]}), "utf-8")
+    text = collect(config(root, "collect", what="entities", tags=str(hand)))
+    assert "- questions: 1, of these 0 in a dataset" in text
+    assert set(Store(str(root)).read("tags")["review"]) == {"entities", "hand_tags"}
+    with pytest.raises(UserError, match="has sheets: collect the file under another name"):
+        collect(config(root, "collect", what="entities", tags=str(hand), name="entities"))
+
+
+def test_tags_are_for_collecting_entities_alone(root: Path) -> None:
+    for given in ({"what": "questions"}, {"what": "entities", "files": ("a.json",)}):
+        with pytest.raises(UserError, match=r"tags|files"):
+            config(root, "collect", tags="hand.jsonl", **given)
+
+
+def test_review_of_a_curation_is_collected_by_its_own_job(root: Path, tmp_path: Path) -> None:
+    sample(config(root, "sample", n=4, name="curated"))
+    file = root / "reviews" / "curated" / "sample.json"
+    made = replace(drawn(root, "curated"), target="curation")
+    file.write_text(made.to_json(), "utf-8")
+    with pytest.raises(UserError, match=r"jobs\.curate collect"):
+        collect(
+            config(root, "collect", name="curated", files=files(tmp_path, [saved_file(made, "Ada", all_yes(made))]))
+        )

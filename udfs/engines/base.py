@@ -167,3 +167,31 @@ class Embedder(Protocol):
     async def close(self) -> None:
         """Release what the embedder holds. Calling it twice is allowed."""
         ...
+
+
+class Classifier(Protocol):
+    """What says how likely a document answers a question. It serves concurrent calls on one loop."""
+
+    @property
+    def name(self) -> str:
+        """The classifier's name in tables."""
+        ...
+
+    @property
+    def revision(self) -> str:
+        """What exactly the name stood for, as `Engine.revision`."""
+        ...
+
+    async def answerable(self, pairs: Sequence[tuple[str, str]]) -> list[float | EngineError]:
+        """For each (text, question) the probability that the text answers it, the greatest over the text's windows;
+        in its place `OverLength` or `Unreadable` where it could not be asked. Texts are never cut.
+
+        Raises:
+            ProviderError: a failure that does not lie in the texts.
+            EngineDead: nothing more will come from this classifier.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Release what the classifier holds. Calling it twice is allowed."""
+        ...

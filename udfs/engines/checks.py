@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from udfs.errors import UserError
 
-GROUPS: Final = ("embedding.",)
+GROUPS: Final = ("embedding.", "classifier.")
 
 
 def require(key: str, value: object, holds: bool, allowed: str) -> None:

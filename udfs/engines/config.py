@@ -18,6 +18,20 @@ MAX_TOKENS_FIELDS: Final = ("max_tokens", "max_completion_tokens")
 
 
 @dataclass(frozen=True, kw_only=True)
+class Throughput:
+    """How fast one engine is, for `jobs.plan`: each figure as if the engine did nothing else."""
+
+    prompt_tokens_per_second: float
+    """Prompt tokens that are computed (those from the cache cost next to nothing)."""
+    output_tokens_per_second: float
+    """Of all replies in flight together."""
+
+    def __post_init__(self) -> None:
+        for key in ("prompt_tokens_per_second", "output_tokens_per_second"):
+            checks.number(f"throughput.{key}", getattr(self, key), 0, above=True)
+
+
+@dataclass(frozen=True, kw_only=True)
 class VllmModel:
     """A model that vLLM loads into the actor's process."""
 
@@ -49,6 +63,7 @@ class VllmModel:
     """A file with a Jinja template, for weights that bring none."""
     engine_args: Mapping[str, Any] = field(default_factory=dict)
     """Further arguments of vLLM's AsyncEngineArgs, passed as they are."""
+    throughput: Throughput | None = None
 
     def __post_init__(self) -> None:
         checks.text("name", self.name)
@@ -103,6 +118,12 @@ class EndpointModel:
     kv_tokens: int | None = None
     """KV cache of the server, where one runs it oneself: bundles are then admitted by it."""
     block_size: int = 1
+    throughput: Throughput | None = None
+    usd_per_million_prompt: float | None = None
+    """Prices of the endpoint's tokens; None: those that genai-prices lists for the model."""
+    usd_per_million_cached: float | None = None
+    """Of prompt tokens that the provider had in its cache; None: as others."""
+    usd_per_million_output: float | None = None
 
     def __post_init__(self) -> None:
         checks.text("name", self.name)
@@ -131,6 +152,7 @@ class EndpointModel:
         checks.mapping("extra_body", self.extra_body)
         checks.integer("kv_tokens", self.kv_tokens, 1, optional=True)
         checks.integer("block_size", self.block_size, 1)
+        _check_prices(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,6 +189,11 @@ class ScriptedModel:
     deaths: int = 1
     kv_tokens: int | None = None
     block_size: int = 128
+    throughput: Throughput | None = None
+    usd_per_million_prompt: float | None = None
+    """A price to play with: nothing that it says costs anything."""
+    usd_per_million_cached: float | None = None
+    usd_per_million_output: float | None = None
 
     def __post_init__(self) -> None:
         checks.text("name", self.name)
@@ -185,6 +212,7 @@ class ScriptedModel:
         checks.require("die_after", self.die_after, not self.die_after or bool(self.call_log), "null without call_log")
         checks.integer("kv_tokens", self.kv_tokens, 1, optional=True)
         checks.integer("block_size", self.block_size, 1)
+        _check_prices(self)
 
 
 ModelConfig = VllmModel | EndpointModel | ScriptedModel
@@ -194,6 +222,24 @@ _KINDS: Final[dict[str, type[VllmModel] | type[EndpointModel] | type[ScriptedMod
     "openai": EndpointModel,
     "scripted": ScriptedModel,
 }
+
+
+def _check_prices(model: EndpointModel | ScriptedModel) -> None:
+    for key in ("usd_per_million_prompt", "usd_per_million_cached", "usd_per_million_output"):
+        checks.number(key, getattr(model, key), 0, optional=True)
+    both = (model.usd_per_million_prompt is None) == (model.usd_per_million_output is None)
+    checks.require("usd_per_million_prompt", model.usd_per_million_prompt, both,
+                   "given together with model.usd_per_million_output")  # fmt: skip
+
+
+def throughput_config(given: Mapping[str, Any] | None) -> Throughput | None:
+    """`model.throughput` as a checked `Throughput`; None where neither figure is given."""
+    if given is None or all(value is None for value in given.values()):
+        return None
+    checks.mapping("throughput", given)
+    names = [f.name for f in dataclasses.fields(Throughput)]
+    checks.known_keys("model.throughput", given, names, names)
+    return Throughput(**given)
 
 
 def sampling_config(given: Mapping[str, Any]) -> Sampling:
@@ -224,6 +270,8 @@ def model_config(given: Mapping[str, Any]) -> ModelConfig:
     values = dict(given)
     if "sampling" in values:
         values["sampling"] = sampling_config(values["sampling"] or {})
+    if "throughput" in values:
+        values["throughput"] = throughput_config(values["throughput"])
     if "omit" in values:
         names = values["omit"] or ()
         checks.require("omit", names, isinstance(names, list | tuple), "a list such as [seed]")

@@ -14,12 +14,12 @@ from dataclasses import asdict, dataclass
 from pathlib import PurePosixPath
 from typing import IO, Any, Final
 
-import pyarrow as pa
 from pyarrow import fs
 
 from udfs.errors import UserError
 from udfs.exports.schemas import SCHEMAS
 from udfs.schema import TABLES
+from udfs.tables.object_storage import check_reachable, explained, open_address
 from udfs.tables.store import Store
 
 MANIFEST: Final = "export.json"
@@ -53,11 +53,9 @@ class ExportFolder:
         if self.local:
             self.filesystem, self._base = fs.LocalFileSystem(), os.path.abspath(address)
         else:
-            try:
-                self.filesystem, self._base = fs.FileSystem.from_uri(address)
-            except (pa.ArrowInvalid, OSError) as error:
-                raise UserError(f"path={address!r} cannot be opened: {error}") from error
-        if self.filesystem.get_file_info(self._base).type == fs.FileType.File:
+            self.filesystem, self._base = open_address(address, "path")
+            check_reachable(address, "path")
+        if self._type(self._base) == fs.FileType.File:
             raise UserError(f"path={address!r} is a file; give a folder or an address such as s3://bucket/x")
         self._owned = self._read_manifest()
         if self._owned is None and not overwrite and self._holds_something():
@@ -111,25 +109,28 @@ class ExportFolder:
     def output(self, name: str) -> Iterator[IO[bytes]]:
         """A new file to write to. It appears under its name when the block ends well, and not at all otherwise."""
         target = self.path(name)
-        self.filesystem.create_dir(target.rsplit("/", 1)[0], recursive=True)
         renames = isinstance(self.filesystem, fs.LocalFileSystem)  # a put to object storage is atomic already
         where = self.path(_temporary(name)) if renames else target
-        stream = self.filesystem.open_output_stream(where)
-        try:
-            yield stream
-        except BaseException:
-            with contextlib.suppress(OSError):  # the first error is the one to tell
-                stream.close()
-            with contextlib.suppress(OSError):
-                self.filesystem.delete_file(where)
-            raise
-        stream.close()
-        if renames:
-            self.filesystem.move(where, target)
+        with explained(self.address):
+            if renames:
+                self.filesystem.create_dir(target.rsplit("/", 1)[0], recursive=True)
+            stream = self.filesystem.open_output_stream(where)
+            try:
+                yield stream
+            except BaseException:
+                with contextlib.suppress(OSError):  # the first error is the one to tell
+                    stream.close()
+                with contextlib.suppress(OSError):
+                    self.filesystem.delete_file(where)
+                raise
+            stream.close()
+            if renames:
+                self.filesystem.move(where, target)
 
     def size(self, name: str) -> int:
         """Bytes of a file."""
-        return int(self.filesystem.get_file_info(self.path(name)).size)
+        with explained(self.address):
+            return int(self.filesystem.get_file_info(self.path(name)).size)
 
     def _write(self, name: str, content: str) -> None:
         with self.output(name) as stream:
@@ -140,9 +141,9 @@ class ExportFolder:
 
     def _read_manifest(self) -> tuple[str, ...] | None:
         """Names of the files that an export owns here; None where the folder is no export."""
-        if self.filesystem.get_file_info(self.path(MANIFEST)).type != fs.FileType.File:
+        if self._type(self.path(MANIFEST)) != fs.FileType.File:
             return None
-        with self.filesystem.open_input_stream(self.path(MANIFEST)) as stream:
+        with explained(self.address), self.filesystem.open_input_stream(self.path(MANIFEST)) as stream:
             content = stream.read()
         try:
             manifest = json.loads(content)
@@ -156,11 +157,17 @@ class ExportFolder:
 
     def _holds_something(self) -> bool:
         selector = fs.FileSelector(self._base, recursive=False, allow_not_found=True)
-        return bool(self.filesystem.get_file_info(selector))
+        with explained(self.address):
+            return bool(self.filesystem.get_file_info(selector))
+
+    def _type(self, path: str) -> fs.FileType:
+        with explained(self.address):
+            return self.filesystem.get_file_info(path).type
 
     def _delete(self, name: str) -> None:
-        if self.filesystem.get_file_info(self.path(name)).type == fs.FileType.File:
-            self.filesystem.delete_file(self.path(name))
+        if self._type(self.path(name)) == fs.FileType.File:
+            with explained(self.address):
+                self.filesystem.delete_file(self.path(name))
 
 
 def _temporary(name: str) -> str:

@@ -68,6 +68,25 @@ _SAYS: Final = {
         was found; or it was made more specific. Undecided are those where the rules see no clear case. The paper's
         shares were given by people.
     """,
+    "reformulation-spans": """
+        The minimum span is the smallest part of a question that makes it unanswerable; a model names it, and it has to
+        stand in the question. Where it is the whole question (q span), changing a word or two does not help: the new
+        question has to be thought out anew. Where it is a noun or a name (short span), that alone has to be replaced.
+        Compared is how many of the new questions the document answers. Both are over the detected questions, which got
+        a new one.
+
+        The column judge says who decided on answerability; the spans are its own where it found any, else those of the
+        model that did.
+    """,
+    "classifier": """
+        A classifier says how likely a document answers a question. Its verdicts on new questions are worth what it is
+        worth on questions whose label is known: here those of documents that it was not trained on. Read its accuracy
+        beside that of always giving the larger class, and by dataset: they differ in how their unanswerable questions
+        were made. F1 is of the unanswerable class, macro the mean of both classes'. AUC is how often, of two questions
+        of different classes, the answerable one has the higher probability.
+
+        A document that does not fit the window is read in windows that overlap, and is as answerable as the best.
+    """,
     "differences": """
         Two methods of one model (or two models under one method) on the questions that both answered. Only
         questions where exactly one side is right tell them apart: McNemar's test asks whether those lean to one
@@ -85,6 +104,12 @@ _SAYS: Final = {
         Computed are the prompt tokens that the cache did not give. The bound is the least that could be: every
         document once, each method's examples once a document, each question once. A ratio of 1 means that no
         token was read twice. Both are over the prompts whose bound is known.
+
+        The methods read a document together, and whichever is first computes it for all. So the computed tokens of
+        each document are shared out among the cells that read it, in proportion to their prompts; output tokens are
+        each cell's own and count five times as much. By these tokens the cells share the engines' hours and money, a
+        judge's cost with them. An engine is busy while it has a request in flight, idle from being loaded to the end
+        of the last engine's work otherwise; the tail is from the end of the first engine's work to that of the last.
     """,
     "attrition": """
         A candidate is a question that the agents were to make over one fragment of a document: one answerable, and
@@ -98,6 +123,23 @@ _SAYS: Final = {
         What synthesis handed over: the questions of the accepted candidates and the documents that they are asked of.
         An article is a title, or a document that has none; a document and all of its questions are in one split.
         Shares are over all questions of a language, so they have no interval.
+    """,
+    "curation": """
+        A generator wrote questions about documents as they came to it; a checker answered each several times. Kept were
+        those of which at least one answer says that the document does not hold it: they confuse the checker. People
+        then said whether the document answers them. Labelled by majority are those on which more than half agree, as in
+        the paper; unanimously those on which all do. Fleiss' κ says how far they agree beyond chance.
+    """,
+    "validation": """
+        Measures stand in for people, so people were asked. Of two new questions for one original they said which is
+        nearer to what was asked; a measure prefers the one with the higher overlap, similarity or cosine, or the lower
+        edit distance. Decided pairs are those in which neither the people nor the measure see a tie, as in the paper,
+        which speaks of none; a coarse measure ties often, so the column with ties as an answer is the stricter one.
+        Scores are those that judges gave to the very words that people saw; coverage shows pairs without them.
+
+        And people marked what questions are about, as taggers do. Precision is the share of a tagger's entities that
+        people mark too, recall the share of theirs that it finds, both summed over all questions. On a sheet people see
+        what the taggers propose, which leans in their favour; a file of tags made without proposals does not.
     """,
     "review": """
         People read a sample of the questions, or of a judge's verdicts, and said of each whether it passes. Unanimous:

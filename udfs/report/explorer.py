@@ -6,6 +6,7 @@ were kept, and where in the document the words stand that a judge found the answ
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -32,6 +33,7 @@ SCORE_NAMES: Final = {
 }
 SUCCEEDED, FAILED, NO_ENTITIES = "success", "failed", "no entities"
 NOT_DETECTED, NOT_DUE, NOT_JUDGED, NO_ERROR = "not detected", "not due", "not judged", "none"
+WHOLE_TO_BLAME, PART_TO_BLAME = "to blame: the whole question", "to blame"
 CUT_SHORT: Final = " …"
 """How a rationale ends that is longer than a judge writes down."""
 Marked = list[tuple[str, str]]
@@ -178,9 +180,21 @@ def judges_say(verdicts: Sequence[Mapping[str, Any]], won: Sequence[Mapping[str,
         given = by_judge[judge]
         chips = [*_success_chip(successes.get(judge))]
         chips += [chip for name in measures.MEASURES if name in given and (chip := _chip(name, given[name]))]
-        why = [given[name]["rationale"] for name in measures.LABELLED if name in given and given[name]["rationale"]]
+        reasoned = [
+            given[name]["rationale"] for name in measures.LABELLED if name in given and name != measures.MINIMUM_SPAN
+        ]
+        why = [*filter(None, [_tags(given.get(measures.ENTITY_OVERLAP))]), *(reason for reason in reasoned if reason)]
         told.append({"judge": judge, "chips": chips, "why": why})
     return told
+
+
+def _tags(overlap: Mapping[str, Any] | None) -> str:
+    """The entities that a model tagged in both questions, as it left them in its rationale of their overlap."""
+    try:
+        said = json.loads((overlap or {}).get("rationale") or "")
+        return f"entities: {' · '.join(said['original']) or 'none'} → {' · '.join(said['new']) or 'none'}"
+    except (ValueError, TypeError, KeyError):
+        return ""  # rules give no list
 
 
 def _success_chip(row: Mapping[str, Any] | None) -> Iterable[tuple[str, str]]:
@@ -207,6 +221,8 @@ def _chip(measure: str, verdict: Mapping[str, Any]) -> tuple[str, str] | None:
         return said, "yes" if said == "answerable" else "no"
     if said == measures.NONE:
         return None
+    if measure == measures.MINIMUM_SPAN:
+        return (WHOLE_TO_BLAME if said == measures.Q_SPAN else f"{PART_TO_BLAME}: {verdict['rationale']}"), ""
     kind, _ = measures.LABELLED[measure]
     tone = "" if said == measures.UNDECIDED else ("no" if measure == measures.ERROR_CATEGORY else "yes")
     return f"{kind}: {LABEL_NAMES.get(said, said)}", tone

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import polars as pl
-from pyarrow import fs
 
 from udfs.records import Question
 from udfs.report.explorer import found_answers
 from udfs.report.grid import Report
 from udfs.report.lookup import ACCURACY, main_judge
 from udfs.report.page import viewer_page
-from udfs.report.viewer import Shelf, document_chunks, index_script, response_chunks, shown_responses
+from udfs.report.viewer import (
+    SHOWS_A_SENTENCE,
+    Shelf,
+    document_chunks,
+    index_script,
+    response_chunks,
+    shown_responses,
+)
 from udfs.tables.store import Store
 from udfs.tables.texts import Text, texts
 
@@ -34,9 +40,7 @@ class ReportFolder:
 
     def empty(self, name: str) -> None:
         """Take away what an earlier report left in a folder of this one."""
-        path = self.store.path(*self._parts, name)
-        if self.store.filesystem.get_file_info(path).type == fs.FileType.Directory:
-            self.store.filesystem.delete_dir_contents(path)
+        self.store.delete_folder(*self._parts, name)
 
 
 def write_viewer(
@@ -71,7 +75,8 @@ def write_viewer(
     shelf = Shelf()
     documents = _texts(folder.store, shown)
     answers = found_answers(shown, judgements)
-    for name, content in document_chunks(documents, by_document, around, shelf, answers):
+    told = set(shown.filter((pl.col("method") == SHOWS_A_SENTENCE) & pl.col("refused"))["question_id"])
+    for name, content in document_chunks(documents, by_document, around, shelf, answers, told):
         folder.write(f"data/{name}", content)
     for name, content in response_chunks(shown, judgements, asked, shelf):
         folder.write(f"data/{name}", content)

@@ -31,12 +31,13 @@ def to_markdown(
             lines += [text, ""]
         for grid in section.grids:
             if grid.measured or published:
-                lines += [f"### {grid.title}", "", *_table(grid, published, compact), ""]
+                lines += [f"### {grid.title}", "", *grid_markdown(grid, published, compact), ""]
     lines += [f"- {what}: {where}" for what, where in pages]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _table(grid: Grid, published: bool, compact: bool) -> list[str]:
+def grid_markdown(grid: Grid, published: bool = True, compact: bool = False) -> list[str]:
+    """One table as Markdown lines, without its title; arguments as of `to_markdown`."""
     heads = [f"{group} {name}".strip() for group, name in grid.columns]
     rows = grid.rows if published else grid.measured
     # Published rows alone have no n: a column "judge" (or "dataset") that says "published" tells them apart.

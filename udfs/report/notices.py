@@ -8,6 +8,7 @@ from typing import Final
 
 import polars as pl
 
+from udfs.review.curated import Curation
 from udfs.schema import PERMANENT, Fate, Status
 from udfs.tables.facts import RunFacts, Unfinished
 from udfs.tables.metrics import EXPECTED
@@ -61,6 +62,13 @@ def synthesis_notices(synthesis: Synthesis, alone: bool) -> tuple[str, ...]:
         *_not_handed_over(synthesis, of),
         *_other_specs(synthesis, of),
     )
+
+
+def curation_notices(curation: Curation) -> tuple[str, ...]:
+    """The lines about one curated dataset: whose questions are scripted."""
+    by = " ".join(curation.about.get(name, "").split(" ")[0] for name in ("generator", "checker")).split()
+    scripted = any(is_scripted(model) for model in by)
+    return (f"{SCRIPTED_WARNING} (the questions of dataset {curation.dataset})",) if scripted else ()
 
 
 def _candidates_to_ask_again(synthesis: Synthesis, of: str) -> Iterator[str]:

@@ -93,7 +93,61 @@ def _told(stage: StageFacts) -> dict[str, str]:
         "computed ÷ bound": "–" if reuse is None else f"{reuse:.3f}",
         "GPU hours": f"{stage.gpu_hours:,.3f}",
         "cost": f"{stage.usd:,.2f} USD" if stage.usd else "none recorded",
+        "engines busy, seconds": seconds(stage.busy_seconds),
+        "engines idle, seconds": seconds(stage.idle_seconds),
+        "tail, seconds": seconds(stage.tail_seconds),
     }
+
+
+def seconds(value: float | None) -> str:
+    """Seconds as words, "–" where nobody told."""
+    return "–" if value is None else f"{value:,.1f}"
+
+
+def engines(facts: RunFacts) -> Grid:
+    """What each engine did: loaded, busy, idle, and without work while others went on."""
+    rows = [
+        Row(
+            (f"{one.started_at:%Y-%m-%d %H:%M:%S}", one.stage, str(number)),
+            (
+                Cell(seconds(one.loading), unit="text"),
+                Cell(seconds(one.busy), unit="text"),
+                Cell(seconds(one.idle), unit="text"),
+                Cell(percent(one.busy / (one.busy + one.idle)) if one.busy + one.idle else "–", unit="text"),
+                Cell(seconds(one.waited), unit="text"),
+                Cell(one.requests, unit="integer"),
+            ),
+        )
+        for number, one in enumerate(facts.engines, 1)
+    ]
+    columns = ("loading, s", "busy, s", "idle, s", "busy, %", "without work at the end, s", "requests")
+    title = "Engines: seconds with at least one request in flight, and without"
+    return Grid(title, ("stage began (UTC)", "model", "engine"), tuple(("", name) for name in columns), tuple(rows))
+
+
+def cell_costs(costs: pl.DataFrame) -> Grid:
+    """Tokens, hours and money of each cell, and by 1,000 questions (`udfs.tables.costs`)."""
+    paid = float(costs["usd"].sum()) > 0
+    layouts = ("layout",) if costs["layout"].n_unique() > 1 else ()
+    labels = ("dataset", "model", "method", *layouts)
+    rows = []
+    for row in costs.sort("dataset", "model", "method", "layout").iter_rows(named=True):
+        thousands = max(row["questions"], 1) / 1000
+        figures = [
+            f"{row['questions']:,}",
+            f"{row['computed_tokens'] or 0:,.0f}",
+            f"{row['output_tokens'] or 0:,}",
+            f"{row['gpu_hours'] or 0:,.3f}",
+            f"{(row['gpu_hours'] or 0) / thousands:,.3f}",
+        ]
+        money = [f"{row['usd'] or 0:,.2f}", f"{(row['usd'] or 0) / thousands:,.2f}"] if paid else ["–", "–"]
+        cells = tuple(Cell(text, unit="text") for text in (*figures, *money))
+        rows.append(Row(tuple(str(row[name]) for name in labels), cells))
+    columns = (
+        "questions", "computed tokens", "output tokens", "GPU hours", "GPU hours per 1,000 questions", "USD",
+        "USD per 1,000 questions",
+    )  # fmt: skip
+    return Grid("What each cell cost", labels, tuple(("", name) for name in columns), tuple(rows))
 
 
 def origins(facts: RunFacts) -> Grid:

@@ -8,15 +8,26 @@ from typing import Final
 
 import polars as pl
 
-from udfs.report import plots, reformulation_sections, run_tables, synthesis_sections, tables
+from udfs.report import (
+    curation_tables,
+    plots,
+    reformulation_sections,
+    run_tables,
+    synthesis_sections,
+    tables,
+    training_sections,
+    validation_tables,
+)
 from udfs.report.explanations import says
 from udfs.report.grid import FEW, Grid, Report, Section
 from udfs.report.lookup import ACCURACY, Lookup, main_judge, method_rank
-from udfs.report.notices import Counts, notices, synthesis_notices
+from udfs.report.notices import Counts, curation_notices, notices, synthesis_notices
+from udfs.review.curated import Curation
 from udfs.schema import Status
 from udfs.tables.facts import RunFacts
 from udfs.tables.metrics import ALL
 from udfs.tables.selection import Reviews, Synthesis
+from udfs.tables.validation import Validation
 
 
 def build_report(
@@ -30,6 +41,10 @@ def build_report(
     reviews: Reviews | None = None,
     resamples: int = 1000,
     seed: int = 0,
+    models: pl.DataFrame | None = None,
+    examples: pl.DataFrame | None = None,
+    curations: Sequence[Curation] = (),
+    validation: Validation | None = None,
 ) -> Report:
     """The report of one run of `jobs.evaluate`.
 
@@ -42,6 +57,10 @@ def build_report(
         syntheses: how those of its datasets that were synthesised came to be.
         reviews: what people said of its questions and judgements.
         resamples, seed: of the documents, for the intervals of attrition.
+        models: rows of the models table, of the classifiers that judged.
+        examples: `udfs.tables.span_examples.span_examples`.
+        curations: how those of its datasets that were curated came to be.
+        validation: how far the measures agree with people.
     """
     found = Lookup(metrics)
     sections = [
@@ -50,21 +69,23 @@ def build_report(
         _length(found),
         _classes(found),
         _reformulation(found),
-        *reformulation_sections.reformulation_sections(found),
+        *reformulation_sections.reformulation_sections(found, examples),
+        *([validation_tables.validation_section(validation)] if validation else []),
+        *([training_sections.training_section(models)] if models is not None else []),
         _differences(found, compared),
         _statuses(found),
         _facts(facts),
         *synthesis_sections.synthesis_sections(syntheses, False, resamples, seed),
+        *curation_tables.curation_sections(curations, False, resamples, seed),
         *([synthesis_sections.review_section(reviews)] if reviews else []),
     ]
     made = [(f"made: {one.dataset}", synthesis_sections.accepted(one)) for one in syntheses]
-    told = [line for one in syntheses for line in synthesis_notices(one, alone=False)]
     return Report(
         run=run,
         title="Questions that the document cannot answer",
         made_at=now.strftime("%Y-%m-%d %H:%M UTC"),
         summary=(*_summary(run, metrics, facts, counts), *made),
-        warnings=(*notices(metrics, facts, counts), *told),
+        warnings=_warnings(notices(metrics, facts, counts), syntheses, curations),
         sections=_filled(sections),
         legend=LEGEND,
     )
@@ -89,6 +110,25 @@ def build_synthesis_report(
         ),
         legend=SYNTHESIS_LEGEND,
     )
+
+
+def build_curation_report(curation: Curation, now: datetime, resamples: int = 1000, seed: int = 0) -> Report:
+    """The report of a run of `jobs.curate`, which has no responses; arguments as of `build_report`."""
+    return Report(
+        run=curation.dataset,
+        title="Questions that confuse a model",
+        made_at=now.strftime("%Y-%m-%d %H:%M UTC"),
+        summary=(("run", curation.dataset), *curation_tables.summary(curation)),
+        warnings=curation_notices(curation),
+        sections=_filled(curation_tables.curation_sections([curation], True, resamples, seed)),
+        legend=CURATION_LEGEND,
+    )
+
+
+def _warnings(told: Sequence[str], syntheses: Sequence[Synthesis], curations: Sequence[Curation]) -> tuple[str, ...]:
+    """What is to be known of the run, then of how its datasets came to be."""
+    made = [line for one in syntheses for line in synthesis_notices(one, alone=False)]
+    return (*told, *made, *(line for one in curations for line in curation_notices(one)))
 
 
 def _filled(sections: Sequence[Section]) -> tuple[Section, ...]:
@@ -192,7 +232,10 @@ def _statuses(found: Lookup) -> Section:
 def _facts(facts: RunFacts) -> Section:
     if not facts.starts:
         return Section("facts", "Run facts", ())
-    return Section("facts", "Run facts", says("facts"), (run_tables.costs(facts), run_tables.origins(facts)))
+    cells = (run_tables.cell_costs(facts.costs),) if facts.costs is not None and facts.costs.height else ()
+    engines = (run_tables.engines(facts),) if facts.engines else ()
+    grids = (run_tables.costs(facts), *cells, *engines, run_tables.origins(facts))
+    return Section("facts", "Run facts", says("facts"), grids)
 
 
 LEGEND: Final = (
@@ -209,4 +252,10 @@ SYNTHESIS_LEGEND: Final = (
     "a single document, or where every document has the same share, between nothing and all). "
     f"Numbers from fewer than {FEW} are marked with °. "
     "Published rows are the papers' own, on other data and with other prompts: a reference, not a target."
+)
+
+CURATION_LEGEND: Final = (
+    "Shares are percentages over n with a 95 % interval (documents drawn anew; none from a single document). "
+    f"Numbers from fewer than {FEW} are marked with °. "
+    "Published rows are the paper's own, on other documents: a reference, not a target."
 )

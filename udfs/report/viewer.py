@@ -11,18 +11,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import polars as pl
 
+from udfs.prompts.facts import facts
 from udfs.records import Question
 from udfs.report.explorer import Found, explored, located, with_outcomes
 from udfs.report.lookup import method_rank
 from udfs.report.spans import excerpts, utf16_spans
 from udfs.tables import reformulations
 from udfs.tables.texts import Text
+from udfs.views import view_text
 
 CHUNK_RESPONSES: Final = 100
 CHUNK_CHARACTERS: Final = 1_000_000
@@ -34,6 +36,8 @@ NAMED: Final = (
     *("success", "category"),
 )
 NOT_JUDGED: Final = "not judged"
+SHOWS_A_SENTENCE: Final = "rule_based"
+"""The method that shows the model the document's most overlapped sentence (CouldAsk, Figure 4)."""
 
 
 def script(what: str, *values: Any) -> str:
@@ -52,6 +56,7 @@ class Shelf:
     length_of: dict[tuple[str, str], int] = field(default_factory=dict)
     shown: dict[str, dict[str, Any]] = field(default_factory=dict)  # question_id → excerpts and spans
     answering: dict[str, dict[str, Any]] = field(default_factory=dict)  # response_id → the same, and what answers
+    sentence: dict[str, str] = field(default_factory=dict)  # question_id → what `SHOWS_A_SENTENCE` was shown
 
 
 def document_chunks(
@@ -60,6 +65,7 @@ def document_chunks(
     around: int,
     shelf: Shelf,
     answers: Mapping[str, Sequence[Found]] | None = None,
+    told: Collection[str] = (),
 ) -> Iterator[tuple[str, str]]:
     """(file name, content) of the documents' scripts; fills `shelf` on the way. One chunk is in memory at a time.
 
@@ -68,6 +74,7 @@ def document_chunks(
         questions: the shown questions of each (dataset, doc_id).
         around: characters on both sides of a mark in an excerpt.
         answers: `explorer.found_answers`, to be marked as well.
+        told: question_ids whose most overlapped sentence a model was shown.
     """
     held: dict[str, str] = {}
     number = characters = 0
@@ -87,6 +94,10 @@ def document_chunks(
                 "evidence": utf16_spans(text.text, question.evidence),
                 "redactions": utf16_spans(text.text, question.redactions),
             }
+            if question.question_id in told:
+                view = view_text(text.text, question.redactions)
+                said = facts(("sentence",), view, question.question, question.language)
+                shelf.sentence[question.question_id] = said["sentence"]
             if answers and question.question_id in answers:
                 shelf.answering |= dict(_answering(text.text, question, answers[question.question_id], around))
     if held:
@@ -144,6 +155,8 @@ def response_chunks(
             explorer = explored(row, questions[row["question_id"]], said, won.get(name, []))
             if explorer is not None:
                 said = [verdict for verdict in said if verdict["measure"] not in reformulations.MEASURES]
+                if row["method"] == SHOWS_A_SENTENCE:
+                    explorer["sentence"] = shelf.sentence.get(row["question_id"])
             more = {"verdicts": said, "explorer": explorer, "answering": shelf.answering.get(name)}
             rows.append(_response(row) | more)
         yield f"responses-{number:04d}.js", script("responses", number, rows, needed)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -14,7 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from udfs.errors import UserError
 from udfs.review.sampling import Stratum
-from udfs.review.sheet import FORMAT, Check, Item, Option
+from udfs.review.sheet import FORMAT, Check, Item, Option, Tagging
 
 SHOWN_IDS = 5
 
@@ -26,7 +26,7 @@ class Drawn:
     id: str
     group: str
     title: str
-    checks: tuple[Check, ...]
+    checks: tuple[Check | Tagging, ...]
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,9 @@ class Sample:
 
     Args:
         sample: the hash that sheets and annotators' files carry.
-        target: questions | judgements.
+        target: questions | judgements | curation | preferences | entities.
         about: what it was drawn from, in words, by name.
+        facts: by item, what annotators are not shown and their answers are stored with.
     """
 
     review: str
@@ -46,6 +47,7 @@ class Sample:
     about: dict[str, str]
     strata: tuple[Stratum, ...]
     items: tuple[Drawn, ...]
+    facts: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def to_json(self) -> str:
         return json.dumps({"format": FORMAT, **asdict(self)}, ensure_ascii=False, indent=1) + "\n"
@@ -68,17 +70,14 @@ class Sample:
 
 
 def _drawn(values: dict[str, Any]) -> Drawn:
-    checks = tuple(
-        Check(
-            check["id"],
-            check["label"],
-            tuple(Option(**option) for option in check["options"]),
-            check["hint"],
-            tuple(check["passes"]),
-        )
-        for check in values["checks"]
-    )
-    return Drawn(values["id"], values["group"], values["title"], checks)
+    return Drawn(values["id"], values["group"], values["title"], tuple(map(_check, values["checks"])))
+
+
+def _check(check: dict[str, Any]) -> Check | Tagging:
+    if "proposals" in check:
+        return Tagging(check["id"], check["label"], check["text"], tuple(check["proposals"]), check["hint"])
+    options = tuple(Option(**option) for option in check["options"])
+    return Check(check["id"], check["label"], options, check["hint"], tuple(check["passes"]))
 
 
 def drawn_items(items: Sequence[Item]) -> tuple[Drawn, ...]:
@@ -94,7 +93,7 @@ def _storable(note: object) -> object:
 class _Answer(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    checks: dict[str, str]
+    checks: dict[str, str | list[str]]
     note: Annotated[str, BeforeValidator(_storable)] = ""
 
 
@@ -151,11 +150,12 @@ def check_saved(saved: Saved, sample: Sample, where: str, partial: bool) -> int:
     for item_id, answer in saved.answers.items():
         if item_id not in items:
             raise UserError(f"{where} answers item {item_id!r}, which review {sample.review!r} does not have")
-        offered = {check.id: [option.value for option in check.options] for check in items[item_id].checks}
-        for check, value in answer.checks.items():
-            if value not in offered.get(check, ()):
-                allowed = ", ".join(f"{name}: {' or '.join(values)}" for name, values in offered.items())
-                raise UserError(f"{where}, item {item_id}: {check}={value!r} is not offered; allowed are {allowed}")
+        asked = {check.id: check for check in items[item_id].checks}
+        for name, value in answer.checks.items():
+            if name not in asked:
+                raise UserError(f"{where}, item {item_id}: {name!r} is not asked; it asks {', '.join(asked)}")
+            if wrong := asked[name].refuses(value):
+                raise UserError(f"{where}, item {item_id}: {name}={value!r} {wrong}")
     left = [item.id for item in sample.items if not _answered(saved, item)]
     if left and not partial:
         named = ", ".join(left[:SHOWN_IDS]) + (", …" if len(left) > SHOWN_IDS else "")
@@ -187,27 +187,36 @@ def check_annotators(files: Mapping[str, Saved]) -> None:
             )
 
 
-def annotation_rows(saved: Sequence[Saved], sample: Sample, now: datetime) -> list[dict[str, Any]]:
-    """The answers as rows of the annotations table; a note stands beside every check of its item."""
-    rows = []
+def given_answers(
+    saved: Sequence[Saved], sample: Sample
+) -> Iterator[tuple[Drawn, Check | Tagging, str | list[str], dict[str, Any]]]:
+    """Every answer: its item, the check, the value, and what a row of it holds in every table: review, annotator,
+    item_id, note. A note stands beside every check of its item.
+    """
     for one in saved:
         for item in sample.items:
             answer = one.answers.get(item.id)
             for check in item.checks if answer else ():
                 assert answer is not None
-                if check.id not in answer.checks:
-                    continue
-                rows.append(
-                    {
-                        "review": sample.review,
-                        "annotator": " ".join(one.annotator.split()),
-                        "item_id": item.id,
-                        "target": sample.target,
-                        "group": item.group,
-                        "check": check.id,
-                        "passed": answer.checks[check.id] in check.passes,
-                        "created_at": now,
-                        "note": answer.note.strip() or None,
-                    }
-                )
+                if check.id in answer.checks:
+                    yield (
+                        item,
+                        check,
+                        answer.checks[check.id],
+                        {
+                            "review": sample.review,
+                            "annotator": " ".join(one.annotator.split()),
+                            "item_id": item.id,
+                            "note": answer.note.strip() or None,
+                        },
+                    )
+
+
+def annotation_rows(saved: Sequence[Saved], sample: Sample, now: datetime) -> list[dict[str, Any]]:
+    """The answers as rows of the annotations table."""
+    rows = []
+    for item, check, value, row in given_answers(saved, sample):
+        assert isinstance(check, Check)
+        about = {"target": sample.target, "group": item.group, "check": check.id}
+        rows.append(row | about | {"passed": value in check.passes, "created_at": now})
     return rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import polars as pl
 
@@ -21,9 +21,36 @@ from udfs.tables.store import Store
 from udfs.tables.texts import texts
 
 
+class Drawable(Protocol):
+    """What a sample is drawn from, whatever is reviewed."""
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """What the strata are by."""
+        ...
+
+    @property
+    def strata(self) -> Mapping[str, tuple[str, ...]]:
+        """The stratum of every item, by id."""
+        ...
+
+    @property
+    def about(self) -> dict[str, str]:
+        """What this is, in words, by name."""
+        ...
+
+    def items(self, store: Store, ids: Iterable[str], around: int) -> list[Item]:
+        """The items of the ids, sorted by id; `around`: characters of a document shown on both sides of a mark."""
+        ...
+
+    def facts(self, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """By id, what annotators are not shown and their answers are stored with."""
+        ...
+
+
 @dataclass(frozen=True)
 class Pool:
-    """What can be drawn: the stratum of every item by id, and what the items will be made of.
+    """Questions or verdicts that can be drawn: the stratum of every item by id, and what the items will be made of.
 
     Args:
         axes: what the strata are by.
@@ -41,6 +68,14 @@ class Pool:
     def question_of(self, item_id: str) -> Question:
         """The question that an item is about."""
         return self.questions[self.judged[item_id][0].question_id if self.judged else item_id]
+
+    def items(self, store: Store, ids: Iterable[str], around: int) -> list[Item]:
+        """See `Drawable`."""
+        return made_items(store, self, ids, around)
+
+    def facts(self, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """See `Drawable`: an item's id is all that its answers need."""
+        return {}
 
 
 def question_pool(store: Store, datasets: Sequence[str]) -> Pool:
@@ -81,7 +116,7 @@ def judgement_pool(store: Store, run: str | None, judge: str | None, measure: st
     Raises:
         UserError: there is no such run, judge or dataset, or nothing it has judged.
     """
-    run = which_run(store, run)
+    run = which_run(store, run, ("responses",))
     responses = latest(chosen_rows(store.read("responses", part=run), datasets, ()))
     rows = store.read("judgements", part=run).filter(pl.col("measure") == measure)
     rows = latest_judgements(rows.join(responses.select("response_id"), on="response_id", how="semi"))

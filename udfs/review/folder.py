@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pyarrow import fs
-
 from udfs.tables.store import Store
 
 
@@ -19,11 +17,8 @@ class ReviewFolder:
 
     def read(self, name: str) -> str | None:
         """The file's text, or None where there is none."""
-        path = self._store.path(*self._parts, name)
-        if self._store.filesystem.get_file_info(path).type != fs.FileType.File:
-            return None
-        with self._store.filesystem.open_input_stream(path) as stream:
-            return bytes(stream.read()).decode("utf-8")
+        content = self._store.read_bytes(*self._parts, name)
+        return None if content is None else content.decode("utf-8")
 
     def write(self, name: str, content: str) -> str:
         """Write one file whole; give its address."""

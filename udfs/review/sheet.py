@@ -1,8 +1,8 @@
 """The sheet an annotator works on: one HTML file that needs nothing else and keeps to no one kind of review.
 
 An item is sections of marked text and the checks to answer. A check is a choice among options, each with a key; "yes
-or no" is one case. What a sheet holds is data: it goes into the page as JSON that no text can break out of, and from
-there as text nodes.
+or no" is one case. A tagging marks words of a text: any of those proposed, and others. What a sheet holds is data: it
+goes into the page as JSON that no text can break out of, and from there as text nodes.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from udfs.identity import content_hash
+from udfs.text import normalize
 
 FORMAT: Final = "askable review 1"
 EVIDENCE: Final = "evidence"
@@ -82,6 +83,39 @@ class Check:
         if len({option.value for option in self.options}) < len(keys) or not 2 <= len(keys) <= 9:
             raise ValueError(f"check {self.id} needs two to nine options with distinct values")
 
+    def refuses(self, value: str | list[str]) -> str | None:
+        """What is wrong with an answer: None, or what is allowed."""
+        offered = [option.value for option in self.options]
+        return None if value in offered else f"is not offered; allowed are {' or '.join(offered)}"
+
+
+def stands_in(words: str, text: str) -> bool:
+    """Whether `text` holds the words, case and punctuation aside; never where they say nothing."""
+    said = normalize(words)
+    return bool(said) and (words.casefold() in text.casefold() or said in normalize(text))
+
+
+@dataclass(frozen=True)
+class Tagging:
+    """A check whose answer is a list of words of `text`: any of `proposals`, and others of the annotator's own. An
+    empty list says that there are none.
+    """
+
+    id: str
+    label: str
+    text: str
+    proposals: tuple[str, ...]
+    hint: str = ""
+
+    def refuses(self, value: str | list[str]) -> str | None:
+        """As `Check.refuses`. Words that are not proposed have to stand in the text, case and punctuation aside."""
+        if isinstance(value, str):
+            return "is not a list of words"
+        for words in value:
+            if words not in self.proposals and not stands_in(words, self.text):
+                return f"marks {words!r}, which does not stand in {self.text!r}"
+        return None
+
 
 @dataclass(frozen=True)
 class Item:
@@ -93,7 +127,7 @@ class Item:
     title: str
     chips: tuple[str, ...]
     sections: tuple[Section, ...]
-    checks: tuple[Check, ...]
+    checks: tuple[Check | Tagging, ...]
 
 
 @dataclass(frozen=True)

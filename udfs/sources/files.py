@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import gzip
+import io
 import re
 import shutil
 import tempfile
@@ -11,16 +12,21 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatch
+from functools import lru_cache
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import IO, BinaryIO, Final, cast
 
 import smart_open
 from pyarrow import fs
+from smart_open.compression import compression_wrapper
 
-from udfs.errors import UserError
+from udfs.errors import UserError, without_secrets
+from udfs.tables.object_storage import explained, open_address
 
 BROKEN: Final = (gzip.BadGzipFile, EOFError, zlib.error)
 """What reading a damaged compressed file raises: the file's fault (a reject), not the connection's."""
+READ_BYTES: Final = 4 * 1024 * 1024
+"""Of a file on object storage, read at once: each read is a request."""
 _WEB: Final = ("http://", "https://")
 _SPLIT: Final = re.compile(r"(?<![a-z])(train|validation|valid|val|dev|test)(?![a-z])")
 
@@ -30,6 +36,12 @@ def require_path(path: str | None, source: str) -> str:
     if not path:
         raise UserError(f"source={source} needs path=: a file, folder, glob or address (s3://…, https://…), also .gz")
     return path
+
+
+@lru_cache(maxsize=1024)
+def shown(address: str) -> str:
+    """The address as it may be stored and printed: without a password or a signature that gives access."""
+    return without_secrets(address) if "://" in address else address
 
 
 def bare_suffix(address: str) -> str:
@@ -77,14 +89,13 @@ def _remote(path: str) -> tuple[list[str], bool]:
     scheme, _, rest = path.partition("://")
     literal = re.split(r"[*?\[]", rest)[0]
     base = rest if literal == rest else literal.rpartition("/")[0]
-    try:
-        filesystem, inner = fs.FileSystem.from_uri(f"{scheme}://{base}")
+    filesystem, inner = open_address(f"{scheme}://{base}", "path")
+    with explained(path):
         if literal == rest and filesystem.get_file_info(inner).type == fs.FileType.File:
             return [path], True
         infos = filesystem.get_file_info(fs.FileSelector(inner, recursive=True, allow_not_found=True))
-    except (OSError, ValueError) as error:  # pyarrow.ArrowInvalid is a ValueError
-        raise UserError(f"path={path!r} cannot be listed: {error}") from error
-    files = [info.path for info in infos if info.is_file]
+    bucket, inner_bucket = base.partition("/")[0], inner.partition("/")[0]  # they differ where an account is named
+    files = [bucket + info.path.removeprefix(inner_bucket) for info in infos if info.is_file]
     if literal != rest:
         files = [file for file in files if fnmatch(file, rest)]
     return [f"{scheme}://{file}" for file in files], False
@@ -95,19 +106,46 @@ def opened(address: str) -> Iterator[BinaryIO]:
     """`address` opened for reading bytes, decompressed by its suffix.
 
     Raises:
-        UserError: it cannot be opened, or the connection fails while it is read.
+        UserError: it cannot be opened, or a web server fails while it is read.
+        StorageError: object storage fails.
     """
+    if "://" in address and not address.startswith((*_WEB, "file://")):
+        with _opened_object(address) as plain:
+            yield cast("BinaryIO", plain)
+        return
     try:
         with smart_open.open(address, "rb") as stream:
             yield stream
     except BROKEN:
         raise
     except (OSError, NotImplementedError, ImportError) as error:
-        raise UserError(f"{address} cannot be read: {error}") from error
-    except Exception as error:
-        if type(error).__module__.split(".")[0] in {"botocore", "boto3", "smart_open"}:
-            raise UserError(f"{address} cannot be read: {error}") from error
+        raise UserError(f"{shown(address)} cannot be read: {without_secrets(str(error))}") from error
+
+
+@contextmanager
+def _opened_object(address: str) -> Iterator[IO[bytes]]:
+    filesystem, path = open_address(address, "path")
+    try:
+        with explained(address), filesystem.open_input_file(path) as file:
+            stream = io.BufferedReader(file, buffer_size=READ_BYTES)
+            with compression_wrapper(stream, "rb", filename=path) as plain:
+                yield plain
+    except BROKEN:
         raise
+    except FileNotFoundError as error:
+        raise UserError(f"{address} cannot be read: there is no such file") from error
+
+
+def read_text(address: str) -> str:
+    """The whole of a UTF-8 file, on disk or at an address, without a byte order mark.
+
+    Raises:
+        FileNotFoundError, IsADirectoryError, UnicodeDecodeError: of a file on disk; UserError: as `opened`.
+    """
+    if "://" not in address:
+        return Path(address).read_text(encoding="utf-8-sig")
+    with opened(address) as stream:
+        return stream.read().decode("utf-8-sig")
 
 
 @contextmanager

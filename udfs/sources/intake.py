@@ -16,6 +16,7 @@ from udfs.records import Document, Question, Reject
 from udfs.schema import Kind, length_bucket
 from udfs.sources.base import Bad, RawDocument, RawQuestion, Row
 from udfs.sources.fields import RowError, is_blank
+from udfs.sources.files import shown
 from udfs.sources.reasons import Reason, make_reject
 from udfs.sources.tokens import TokenCounter
 from udfs.text import count_words, detect_language, parse_language
@@ -249,7 +250,7 @@ def _duplicate_detail(raw: RawQuestion) -> str:
 
 
 def _provenance(row: Row, raw: RawQuestion) -> str:
-    content = {"file": row.file, "row": row.row, "id": raw.key, **({"extra": raw.extra} if raw.extra else {})}
+    content = {"file": shown(row.file), "row": row.row, "id": raw.key, **({"extra": raw.extra} if raw.extra else {})}
     return json.dumps(content, ensure_ascii=False, sort_keys=True, default=str)
 
 

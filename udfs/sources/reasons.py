@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 from udfs.records import Reject
+from udfs.sources.files import shown
 
 RAW_CHARACTERS: Final = 500
 
@@ -55,7 +56,7 @@ def make_reject(
     message = _MESSAGES[reason] + (f": {detail}" if detail else "")
     return Reject(
         dataset=dataset,
-        file=printable(file),
+        file=printable(shown(file)),
         row=row,
         key=printable(key, RAW_CHARACTERS),
         reason=reason.value,

@@ -11,8 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from pyarrow import fs
-
 from udfs.errors import UserError
 from udfs.identity import content_hash
 from udfs.records import Document, Question, Reject, row_of
@@ -105,7 +103,7 @@ class DatasetWriter:
 
     def _remove(self, table: str, names: set[str]) -> None:
         for name in sorted(names & _file_names(self._store, table, self._dataset)):
-            self._store.filesystem.delete_file(self._store.path(table, self._dataset, f"{name}.parquet"))
+            self._store.delete(table, self._dataset, f"{name}.parquet")
 
 
 def _identity(row: Document | Question | Reject) -> list[Any]:
@@ -125,14 +123,13 @@ def _file_names(store: Store, table: str, part: str) -> set[str]:
 
 def read_marker(store: Store, dataset: str) -> dict[str, Any] | None:
     """What the dataset's last ingest wrote about itself, `complete` among it; None where no ingest wrote it."""
-    path = store.path("documents", dataset, MARKER)
-    if store.filesystem.get_file_info(path).type != fs.FileType.File:
+    content = store.read_bytes("documents", dataset, MARKER)
+    if content is None:
         return None
-    with store.filesystem.open_input_stream(path) as stream:
-        try:
-            marker = json.loads(stream.read())
-        except ValueError:
-            marker = None
+    try:
+        marker = json.loads(content)
+    except ValueError:
+        marker = None
     if not isinstance(marker, dict):
         raise UserError(f"{store.address('documents', dataset, MARKER)} is damaged; remove it and ingest again")
     return marker
@@ -147,9 +144,9 @@ def _restore_marker(store: Store, dataset: str, marker: dict[str, Any] | None) -
     if marker is not None:
         _write_marker(store, dataset, marker)
         return
-    store.filesystem.delete_file(store.path("documents", dataset, MARKER))
+    store.delete("documents", dataset, MARKER)
     if not store.files("documents", dataset):
-        store.filesystem.delete_dir(store.path("documents", dataset))
+        store.delete_folder("documents", dataset)
 
 
 def write_dataset(

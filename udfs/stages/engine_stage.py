@@ -6,6 +6,7 @@ Ray Data runs one event loop in an actor with an async `__call__`; blocks in fli
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import os
 import sys
 import threading
@@ -18,7 +19,9 @@ import pyarrow as pa
 from udfs.engines.base import Completion, Engine, EngineDead
 from udfs.engines.config import model_config
 from udfs.engines.factory import create_engine
+from udfs.engines.prices import prices_of
 from udfs.scheduling import Admission
+from udfs.stages.busy import BusyMeter, MeteredEngine
 from udfs.stages.results import RESULTS, Tally
 from udfs.stages.watch import Watch
 
@@ -110,6 +113,8 @@ class EngineStage(LoadedStage[Engine]):
         self.model = model_config(dict(model))
         self.placement = placement
         self.admission = Admission(None)
+        self.prices = prices_of(self.model)
+        self.meter = BusyMeter()
 
     async def __call__(self, batch: pa.Table) -> pa.Table:
         """Run the bundles of one block; adds nothing to them, gives RESULTS rows."""
@@ -125,13 +130,18 @@ class EngineStage(LoadedStage[Engine]):
                 raise failures.exceptions[0] from failures
             self.leave(str(dead.exceptions[0]))
         self.watch.flush()
-        return pa.Table.from_pylist([task.result() for task in started], schema=RESULTS)
+        times = self.meter.read()
+        told = {"engine": None if times is None else dataclasses.asdict(times)}
+        return pa.Table.from_pylist([task.result() | told for task in started], schema=RESULTS)
 
     def observer(self, tally: Tally) -> Callable[[Completion], None]:
         """What dialogues and judges call with each completion: counts it for the bundle and for the watch."""
 
         def observe(completion: Completion) -> None:
-            tally.add(completion)
+            usd = 0.0
+            if self.prices is not None:
+                usd = self.prices.usd(completion.prompt_tokens, completion.cached_tokens, completion.output_tokens)
+            tally.add(completion, usd)
             self.watch.completed(completion)
 
         return observe
@@ -145,6 +155,7 @@ class EngineStage(LoadedStage[Engine]):
 
     def adopt(self, engine: Engine) -> None:
         """Ask `engine`, which was made in the running event loop; its KV cache sets the budget."""
-        super().adopt(engine)
+        super().adopt(MeteredEngine(engine, self.meter))
+        self.meter.loaded()
         kv = engine.kv_tokens
         self.admission = Admission(None if kv is None else max(1, int(kv * self.placement.kv_share)))

@@ -10,12 +10,13 @@ from typing import Any
 from udfs.bundles import question_of
 from udfs.dialogues.dialogue import DialogueSpec, converse
 from udfs.engines.base import Completion, Engine
-from udfs.judges.base import Judge
+from udfs.judges.base import Judge, utc_now
 from udfs.prompts import build_answer
 from udfs.records import Judgement, Question, Response, Span
 from udfs.scheduling import parallel_within, walk_prefix_tree
-from udfs.schema import PERMANENT
+from udfs.schema import PERMANENT, Status
 from udfs.stages.engine_stage import EnginePlacement, EngineStage
+from udfs.stages.gate import BudgetGate, OpenBudget
 from udfs.stages.results import Tally, result_row
 from udfs.stages.watch import Watch
 from udfs.views import view_text
@@ -40,6 +41,8 @@ class EvaluateStage(EngineStage):
         specs: how each method's dialogue goes, by method.
         run: name of the run, written into every row.
         judge: judges each response right after its dialogue on the same engine; None: judged later.
+        gate: asked once a bundle has its place in the engine, told when it has ended. The dialogues of a bundle that is
+            refused become rows of status `budget_stopped`.
     """
 
     def __init__(
@@ -50,11 +53,13 @@ class EvaluateStage(EngineStage):
         specs: Mapping[str, DialogueSpec],
         run: str,
         judge: Judge | None = None,
+        gate: BudgetGate | None = None,
     ) -> None:
         super().__init__(model, placement, watch)
         self.specs = dict(specs)
         self.run = run
         self.judge = judge
+        self.gate = gate or OpenBudget()
 
     async def run_bundle(self, engine: Engine, bundle: dict[str, Any]) -> dict[str, object]:
         tally = Tally(engine.block_size)
@@ -66,6 +71,10 @@ class EvaluateStage(EngineStage):
         parallel = parallel_within(self.admission.capacity, prefix, each, len(asks))
         remaining = len(asks)
         async with self.admission.admit(prefix + parallel * each) as give_back:
+            reason = await self.gate.refuses(bundle["bundle_id"])
+            if reason is not None:
+                stopped = [self._stopped(engine, ask, reason) for ask in asks]
+                return result_row(bundle["bundle_id"], bundle["doc_id"], stopped, [], tally)
 
             async def one(ask: Ask, on_prefill: Callable[[], None]) -> tuple[Response, list[Judgement]]:
                 nonlocal remaining
@@ -78,9 +87,32 @@ class EvaluateStage(EngineStage):
 
             walk = [[[functools.partial(one, ask) for ask in group] for group in groups] for groups in views]
             results = await walk_prefix_tree(walk, parallel)
+            await self.gate.done(bundle["bundle_id"], tally.cost)
         responses = [response for response, _ in results]
         judgements = [judgement for _, made in results for judgement in made]
         return result_row(bundle["bundle_id"], bundle["doc_id"], responses, judgements, tally)
+
+    def _stopped(self, engine: Engine, ask: Ask, reason: str) -> Response:
+        """A dialogue that the budget leaves no room for: owed again on the next start."""
+        self.watch.row(Status.BUDGET_STOPPED)
+        question, spec = ask.question, ask.spec
+        return Response(
+            response_id=ask.response_id,
+            run=self.run,
+            question_id=question.question_id,
+            doc_id=question.doc_id,
+            dataset=question.dataset,
+            model=engine.name,
+            model_revision=engine.revision,
+            method=spec.method,
+            layout=spec.layout,
+            template=spec.template(question.language),
+            detector=spec.detector,
+            turns=(),
+            status=Status.BUDGET_STOPPED,
+            created_at=utc_now(),
+            error=reason,
+        )
 
     def _views(self, bundle: dict[str, Any]) -> list[list[list[Ask]]]:
         """The bundle's dialogues as a tree of shared prefixes: by view, then method."""

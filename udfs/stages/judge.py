@@ -19,6 +19,7 @@ from udfs.judges.rules import RulesJudge
 from udfs.records import Judgement, Question, Response, Span
 from udfs.scheduling import parallel_within, walk_prefix_tree
 from udfs.stages.engine_stage import EnginePlacement, EngineStage
+from udfs.stages.gate import BudgetGate, OpenBudget
 from udfs.stages.results import RESULTS, Tally, result_row
 from udfs.stages.watch import Watch
 from udfs.views import view_text
@@ -106,11 +107,24 @@ class ReformulationStage:
 
 
 class JudgeStage(EngineStage):
-    """Columns read: PLAN and `text`. Gives RESULTS."""
+    """Columns read: PLAN and `text`. Gives RESULTS.
 
-    def __init__(self, model: Mapping[str, Any], placement: EnginePlacement, watch: Watch, judge: Judge) -> None:
+    Args:
+        gate: asked once a bundle has its place in the engine, told when it has ended. Judgements of a bundle that is
+            refused are not recorded: they stay owed.
+    """
+
+    def __init__(
+        self,
+        model: Mapping[str, Any],
+        placement: EnginePlacement,
+        watch: Watch,
+        judge: Judge,
+        gate: BudgetGate | None = None,
+    ) -> None:
         super().__init__(model, placement, watch)
         self.judge = judge
+        self.gate = gate or OpenBudget()
 
     async def run_bundle(self, engine: Engine, bundle: dict[str, Any]) -> dict[str, object]:
         tally = Tally(engine.block_size)
@@ -130,7 +144,10 @@ class JudgeStage(EngineStage):
             return made
 
         async with self.admission.admit(shared + parallel * each):
+            if await self.gate.refuses(bundle["bundle_id"]) is not None:
+                return result_row(bundle["bundle_id"], bundle["doc_id"], [], [], tally)
             walk = [[[functools.partial(one, due) for due in view]] for view in views]
             made_of_each = await walk_prefix_tree(walk, parallel)
+            await self.gate.done(bundle["bundle_id"], tally.cost)
         judgements = [judgement for made in made_of_each for judgement in made]
         return result_row(bundle["bundle_id"], bundle["doc_id"], [], judgements, tally)

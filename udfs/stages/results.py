@@ -11,7 +11,20 @@ from udfs.engines.base import Completion
 from udfs.engines.trie import PromptTrie
 from udfs.records import Candidate, CheckSample, Judgement, Proposal, Response, row_of
 from udfs.schema import CANDIDATES, CHECKS, JUDGEMENTS, PROPOSALS, RESPONSES
+from udfs.stages.gate import Cost
 
+ENGINE = pa.struct(
+    [
+        pa.field("engine", pa.string()),
+        pa.field("started_at", pa.float64()),
+        pa.field("loaded_at", pa.float64()),
+        pa.field("first_at", pa.float64()),
+        pa.field("last_at", pa.float64()),
+        pa.field("busy_seconds", pa.float64()),
+        pa.field("requests", pa.int64()),
+    ]
+)
+"""`udfs.stages.busy.EngineTimes`: how the engine stood when the bundle's block had ended."""
 RESULTS = pa.schema(
     [
         pa.field("bundle_id", pa.string(), False),
@@ -27,6 +40,8 @@ RESULTS = pa.schema(
         pa.field("output_tokens", pa.int64(), False),
         pa.field("bound_tokens", pa.int64()),  # null where the engine does not show its prompts' tokens
         pa.field("bound_block_tokens", pa.int64()),
+        pa.field("usd", pa.float64()),  # what an endpoint charges; null for 0
+        pa.field("engine", ENGINE),  # null where no engine is asked
     ]
 )
 
@@ -40,6 +55,7 @@ class Tally:
     prompt_tokens: int = 0
     cached_tokens: int = 0
     output_tokens: int = 0
+    usd: float = 0.0
     shown: int = 0
     """Calls whose engine showed the prompt's tokens; the bound is known only when all did."""
     trie: PromptTrie = field(init=False)
@@ -47,8 +63,15 @@ class Tally:
     def __post_init__(self) -> None:
         self.trie = PromptTrie(self.block_size)
 
-    def add(self, completion: Completion) -> None:
+    @property
+    def cost(self) -> Cost:
+        """What counts for a budget."""
+        return Cost(self.prompt_tokens - self.cached_tokens + self.output_tokens, self.usd)
+
+    def add(self, completion: Completion, usd: float = 0.0) -> None:
+        """Add a call, and what an endpoint charges for it."""
         self.calls += 1
+        self.usd += usd
         self.prompt_tokens += completion.prompt_tokens
         self.cached_tokens += completion.cached_tokens
         self.output_tokens += completion.output_tokens
@@ -83,4 +106,5 @@ def result_row(
         "output_tokens": tally.output_tokens,
         "bound_tokens": bound.tokens if bound else None,
         "bound_block_tokens": bound.block_tokens if bound else None,
+        "usd": tally.usd,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -22,6 +22,9 @@ class StageFacts:
     bounded_computed_tokens: int | None = None  # computed tokens of the prompts that the bound is of
     gpu_hours: float = 0.0
     usd: float = 0.0
+    busy_seconds: float | None = None  # over the engines: at least one request in flight; None where none told
+    idle_seconds: float | None = None  # loaded and nothing in flight, up to the end of the last engine
+    tail_seconds: float | None = None  # from the first engine without work to the end of the last, summed over stages
 
     @property
     def cached_share(self) -> float | None:
@@ -34,6 +37,19 @@ class StageFacts:
         if not self.bound_tokens or self.bounded_computed_tokens is None:
             return None
         return self.bounded_computed_tokens / self.bound_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class EngineFacts:
+    """What one engine did in one stage. Seconds."""
+
+    started_at: datetime  # of the stage
+    stage: str  # the model, or the judge's name
+    loading: float
+    busy: float
+    idle: float
+    waited: float  # without work at the end, while others went on
+    requests: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +77,8 @@ class RunFacts:
     config_hashes: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
     unfinished: tuple[Unfinished, ...] = ()
+    engines: tuple[EngineFacts, ...] = ()
+    costs: pl.DataFrame | None = field(default=None, compare=False)  # `udfs.tables.costs.cell_costs`
 
 
 def run_facts(runs: pl.DataFrame, models: Sequence[str] = ()) -> RunFacts:
@@ -86,6 +104,7 @@ def run_facts(runs: pl.DataFrame, models: Sequence[str] = ()) -> RunFacts:
         config_hashes=_distinct(ordered["config_hash"]),
         errors=_distinct(ordered["error"]),
         unfinished=_unfinished(ordered, models),
+        engines=tuple(_engines(ordered)),
     )
 
 
@@ -103,7 +122,32 @@ def _stage_facts(stages: pl.DataFrame) -> StageFacts:
         bounded_computed_tokens=int(bounded.select(computed.sum()).item()) if bounded.height else None,
         gpu_hours=float(stages["gpu_hours"].sum()),
         usd=float(stages["usd"].sum()),
+        busy_seconds=_sum(stages["busy_seconds"]),
+        idle_seconds=_sum(stages["idle_seconds"]),
+        tail_seconds=_sum(stages["tail_seconds"]),
     )
+
+
+def _sum(column: pl.Series) -> float | None:
+    return float(column.sum()) if column.count() else None
+
+
+def _engines(ordered: pl.DataFrame) -> Iterator[EngineFacts]:
+    """Of every stage whose engines told, in the order of the stages and of the engines' ends."""
+    told = ordered.filter(pl.col("engines").is_not_null())
+    for started_at, stage, text in told.select("started_at", "model", "engines").iter_rows():
+        engines = sorted(json.loads(text), key=lambda one: one["last_at"])
+        end = max((one["last_at"] for one in engines), default=0.0)
+        for one in engines:
+            yield EngineFacts(
+                started_at,
+                stage,
+                loading=one["loaded_at"] - one["started_at"],
+                busy=one["busy_seconds"],
+                idle=max(0.0, end - one["loaded_at"] - one["busy_seconds"]),
+                waited=end - one["last_at"],
+                requests=one["requests"],
+            )
 
 
 def _unfinished(ordered: pl.DataFrame, models: Sequence[str]) -> tuple[Unfinished, ...]:

@@ -13,7 +13,7 @@ resample is a matrix product: 100,000 responses take seconds instead of minutes.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -99,6 +99,42 @@ def ratio_estimate(num: Floats, den: Floats, resamples: int, seed: int, proporti
             return Estimate(value, draws=draws)
         low, high = proportion_confint(round(value) * len(den), len(den), alpha=1 - LEVEL, method="wilson")
     return Estimate(value, min(float(low), value), max(float(high), value), draws)
+
+
+def statistic_estimate(
+    sums: Floats,
+    statistic: Callable[[Floats], Floats],
+    resamples: int,
+    seed: int,
+    least: float = 0.0,
+    most: float = 1.0,
+) -> Estimate:
+    """A function of sums over documents that is no ratio, such as Fleiss' κ, with a percentile bootstrap interval.
+
+    Args:
+        sums: one row a document, shape (documents, columns).
+        statistic: sums of shape (draws, columns) as values of shape (draws,), NaN where undefined.
+        least, most: between which the statistic lies.
+
+    Returns:
+        no value where it is undefined; no interval from a single document, where the documents show no spread, or where
+        more than a twentieth of the draws leave it undefined.
+    """
+    if not len(sums):
+        return Estimate(None)
+    value = float(statistic(sums.sum(axis=0, keepdims=True))[0])
+    if np.isnan(value):
+        return Estimate(None)
+    if len(sums) < 2:
+        return Estimate(value)
+    draws = statistic(_resampled_sums(sums, resamples, seed))
+    known = draws[~np.isnan(draws)]
+    if len(known) < 0.95 * len(draws):
+        return Estimate(value)
+    low, high = (float(q) for q in np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]))
+    if high - low < 1e-12:
+        return Estimate(value)
+    return Estimate(value, max(least, min(low, value)), min(most, max(high, value)), draws)
 
 
 def mean_estimate(parts: Sequence[Estimate]) -> Estimate:

@@ -61,6 +61,25 @@ COULDASK_TABLE15: Final = Published(
     "CouldAsk, Table 15: edit distance in words, by prompt method and dataset, over all unanswerable questions; those "
     "that were not detected count 0",
 )
+COULDASK_FIGURE3: Final = Published(
+    "couldask_figure3.csv",
+    "CouldAsk, Section 7 with Figure 3: on which of the two spans fewer reformulations of the zero-shot prompt are "
+    "answerable; the figure prints no numbers, the text names its one exception",
+)
+COULDASK_TABLE7: Final = Published("couldask_table7.csv", "CouldAsk, Table 7: an example of each minimum span")
+COULDASK_TABLE8: Final = Published(
+    "couldask_table8.csv",
+    "CouldAsk, Table 8: Fleiss' κ of a measure and one person over 200 pairs of reformulations, by zero-shot GPT-4 and "
+    "GPT-3.5 on BanditQA; of ties nothing is said",
+)
+COULDASK_TABLE11: Final = Published(
+    "couldask_table11.csv", "CouldAsk, Table 11: entity tags of GPT-4 against those of people, on 100 questions"
+)
+COULDASK_TABLE12: Final = Published(
+    "couldask_table12.csv",
+    "CouldAsk, Table 12: agreement of three annotators on whether a question is answerable; n and the unanswerable "
+    "by the majority are of section 4.1 and Table 2",
+)
 FACTGUARD_TABLE5: Final = Published(
     "factguard_table5.csv", "FactGuard, Table 5: answer consistency by language and kind, FactGuard-Bench test set"
 )

@@ -10,6 +10,8 @@ by.
   entity overlap may exceed 1); .edit_distance: mean in words.
 - reformulation.error.<category>: shares of the failed new questions (Table 6).
 - reformulation.strategy.<strategy>: shares of the successful ones (Table 1).
+- reformulation.span.<span>: of the detected questions, whose minimum span is the whole question, whose a part of it;
+  reformulation.answerable.<span>: how many of their new questions are answerable (Figure 3).
 - <measure>.parse_failure_rate: judgements that could not be read, over all judgements.
 """
 
@@ -34,6 +36,7 @@ EDIT_SIMILARITY: Final = "edit_similarity"
 COSINE: Final = "cosine"
 ERROR_CATEGORY: Final = "error_category"
 STRATEGY: Final = "strategy"
+MINIMUM_SPAN: Final = "minimum_span"
 SUCCESS: Final = "success"
 SUCCESS_STRICT: Final = "success_strict"
 
@@ -44,9 +47,16 @@ NONE: Final = "none"
 UNDECIDED: Final = "undecided"
 ERROR_CATEGORIES: Final = (*(category.value for category in ErrorCategory), UNDECIDED)
 STRATEGIES: Final = (*(strategy.value for strategy in Strategy), UNDECIDED)
+Q_SPAN, SHORT_SPAN = "q_span", "short_span"
+SPANS: Final = (Q_SPAN, SHORT_SPAN)
+"""Verdicts of a minimum span: the whole question makes it unanswerable, or a part of it does."""
 
 SCORED: Final = (ENTITY_OVERLAP, ENTITY_OVERLAP_SOFT, EDIT_DISTANCE, EDIT_SIMILARITY, COSINE)
-LABELLED: Final = {ERROR_CATEGORY: ("error", ERROR_CATEGORIES), STRATEGY: ("strategy", STRATEGIES)}
+LABELLED: Final = {
+    ERROR_CATEGORY: ("error", ERROR_CATEGORIES),
+    STRATEGY: ("strategy", STRATEGIES),
+    MINIMUM_SPAN: ("span", SPANS),
+}
 MEASURES: Final = (ANSWERABLE, *SCORED, *LABELLED)
 """Measures that are judgements."""
 DETECTED: Final = ".detected"
@@ -85,6 +95,9 @@ def reformulation_sums(rows: pl.DataFrame, judgements: pl.DataFrame) -> Iterator
         for marked in _marked(unanswerable, labelled, measure):
             for ratio in _shares(f"reformulation.{name}", labels):
                 yield from (document_sums(marked, ratio, part) for part in BY_LANGUAGE)
+    for marked in _with_spans(_marked(unanswerable, valued, ANSWERABLE), judged):
+        for ratio in _answerable_by_span():
+            yield from (document_sums(marked, ratio, part) for part in BY_LANGUAGE)
     for measure in MEASURES:
         for marked in _marked(unanswerable, labelled, measure):
             name, there = f"{measure}.parse_failure_rate", pl.col("judged")
@@ -133,6 +146,16 @@ def relevance_sources(judgements: pl.DataFrame) -> dict[str, tuple[str, str]]:
         if source is not None:
             found[judge] = source
     return found
+
+
+def span_sources(judgements: pl.DataFrame) -> dict[str, str]:
+    """The judge of minimum spans that each judge of answerability is broken down by: itself, else the first by name;
+    empty where nobody found minimum spans.
+    """
+    have = set(judgements.select("judge", "measure").unique().iter_rows())
+    finders = sorted(judge for judge, measure in have if measure == MINIMUM_SPAN)
+    judges = sorted(judge for judge, measure in have if measure == ANSWERABLE)
+    return {judge: judge if judge in finders else finders[0] for judge in judges if finders}
 
 
 def _fine() -> pl.Expr:
@@ -225,3 +248,22 @@ def _shares(metric: str, labels: tuple[str, ...]) -> list[Ratio]:
         Ratio(f"{metric}.{label}", labelled & (pl.col("verdict") == label), labelled, labelled, expected=detected)
         for label in labels
     ]
+
+
+def _with_spans(answerability: Iterator[pl.DataFrame], judged: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Rows of `_marked` with `span`, the verdict on their minimum span (null: none that can be read)."""
+    sources = pl.DataFrame(list(span_sources(judged).items()), ["judge", "finder"], orient="row")
+    if not sources.height:
+        return
+    found = judged.filter((pl.col("measure") == MINIMUM_SPAN) & _fine())
+    spans = found.select("response_id", finder="judge", span="verdict")
+    for marked in answerability:
+        with_finder = marked.join(sources, on="judge", how="left", maintain_order="left")
+        yield with_finder.join(spans, on=["response_id", "finder"], how="left", maintain_order="left")
+
+
+def _answerable_by_span() -> Iterator[Ratio]:
+    """The share of answerable new questions among those of each span; a question without a known span is in neither."""
+    for span in SPANS:
+        mine = pl.col("detected") & (pl.col("span") == span).fill_null(False)
+        yield Ratio(f"{VALUES[ANSWERABLE]}.{span}", pl.col("value") * mine, mine, mine, expected=mine)

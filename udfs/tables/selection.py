@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
-from pyarrow import fs
 
 from udfs.errors import UserError
 from udfs.schema import Fate
@@ -19,15 +18,22 @@ from udfs.tables.store import Store
 
 SPEC_RECORD: Final = "_made_with.json"
 """Beside a dataset's candidates: which spec its name stands for (written by `jobs.synthesize`)."""
+RUN_TABLES: Final = ("responses", "candidates", "proposals")
+"""Tables by which a run is known: it asked questions, made them, or wrote them for people to label."""
 
 
-def which_run(store: Store, wanted: str | None) -> str:
-    """The run to report: one that has responses, or the dataset of a synthesis, which is the name that its starts have.
+def which_run(store: Store, wanted: str | None, tables: Sequence[str] = RUN_TABLES) -> str:
+    """The run to report: one that has responses, or the dataset of a synthesis or a curation, which is the name that
+    its starts have.
+
+    Args:
+        wanted: None: the one started last.
+        tables: of which of these it must have rows.
 
     Raises:
-        UserError: there are neither responses nor candidates, or none of the run that was asked for.
+        UserError: there are neither responses nor candidates nor proposals, or none of the run that was asked for.
     """
-    recorded = sorted({*store.parts("responses"), *store.parts("candidates")})
+    recorded = sorted({part for table in tables for part in store.parts(table)})
     if not recorded:
         raise UserError(
             f"no responses under {store.root}: evaluate a model first, for example "
@@ -46,17 +52,21 @@ def which_run(store: Store, wanted: str | None) -> str:
 
 
 def _created(store: Store) -> pl.DataFrame:
-    made = store.read("candidates", ["dataset", "created_at"]).rename({"dataset": "run"})
-    return pl.concat([store.read("responses", ["run", "created_at"]), made])
+    made = [
+        store.read(table, ["dataset", "created_at"]).rename({"dataset": "run"}) for table in ("candidates", "proposals")
+    ]
+    return pl.concat([store.read("responses", ["run", "created_at"]), *made])
 
 
-def chosen(responses: pl.DataFrame, datasets: Sequence[str], models: Sequence[str]) -> pl.DataFrame:
-    """The responses of the datasets and models that were asked for.
+def chosen(
+    responses: pl.DataFrame, datasets: Sequence[str], models: Sequence[str], methods: Sequence[str] = ()
+) -> pl.DataFrame:
+    """The responses of the datasets, models and methods that were asked for.
 
     Raises:
         UserError: the run has none of that name.
     """
-    return _chosen(responses, "responses", {"dataset": datasets, "model": models})
+    return _chosen(responses, "responses", {"dataset": datasets, "model": models, "method": methods})
 
 
 def _chosen(rows: pl.DataFrame, what: str, wanted: dict[str, Sequence[str]]) -> pl.DataFrame:
@@ -129,10 +139,8 @@ def synthesis_of(
 
 def _current_spec(store: Store, dataset: str, candidates: pl.DataFrame) -> str:
     """The spec that the newest start recorded, if there are candidates of it; else that of the newest candidate."""
-    path, spec = store.path("candidates", dataset, SPEC_RECORD), None
-    if store.filesystem.get_file_info(path).type == fs.FileType.File:
-        with store.filesystem.open_input_stream(path) as stream:
-            spec = json.loads(stream.read()).get("spec")
+    record = store.read_bytes("candidates", dataset, SPEC_RECORD)
+    spec = None if record is None else json.loads(record).get("spec")
     found = candidates.sort(pl.col("spec") == pl.lit(spec, pl.String), "created_at", "candidate_id")
     return str(found["spec"][-1])
 
@@ -161,3 +169,10 @@ def reviews_of(store: Store, datasets: Sequence[str], judgements: pl.DataFrame |
         verdicts.filter(pl.col("item_id").is_in(list(measures))),
         measures,
     )
+
+
+def classifiers_of(store: Store, judgements: pl.DataFrame) -> pl.DataFrame:
+    """What is known of the trained classifiers that gave `judgements`: rows of the models table."""
+    judges = judgements["judge"].unique()
+    names = [judge.removeprefix("classifier:") for judge in judges if judge.startswith("classifier:")]
+    return store.read("models").filter(pl.col("model").is_in(names))

@@ -10,7 +10,8 @@ import contextlib
 import json
 import os
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,11 +22,16 @@ from pyarrow import fs
 
 from udfs.errors import UserError
 from udfs.schema import KEYS, PERMANENT, TABLES, Status
+from udfs.tables.object_storage import explained, open_address
 
 DATASET_MARKER = "_dataset.json"
 """Beside a dataset's documents: what was written, and whether to its end (`udfs.sources.writer`)."""
 ROW_GROUP_BYTES = 1024 * 1024
 """Text per row group of `documents`: what one bundle's read costs at least."""
+READERS = 8
+"""Files read at once from object storage, where each costs a few round trips."""
+GCS = "gcs"
+"""pyarrow's name for Google Cloud Storage, where it sees a folder only if somebody made an object for it."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +47,22 @@ def _status_rank() -> pl.Expr:
     return pl.when(pl.col("status") == Status.OK).then(0).when(permanent).then(1).otherwise(2)
 
 
+def _with_new_columns(table: pa.Table, fields: pa.Schema) -> pa.Table:
+    """`table`, which may have been written before an optional column was thought of: with nulls there."""
+    for field in fields:
+        if field.nullable and field.name not in table.schema.names:
+            table = table.append_column(field, pa.nulls(table.num_rows, field.type))
+    return table
+
+
 class Store:
     """The tables under one storage root.
 
     Args:
-        root: a folder, or an address that pyarrow's filesystems know (s3://bucket/prefix, gs://…, abfs://…).
+        root: a folder, or an address (s3://bucket/prefix, gs://…, abfs://…; see `udfs.tables.object_storage`).
             Endpoint, region and credentials of object storage come from the environment.
+
+    Nothing is asked of a server until something is read or written. What goes wrong there is a `StorageError`.
     """
 
     def __init__(self, root: str) -> None:
@@ -54,18 +70,24 @@ class Store:
             raise UserError("storage.root is empty; give a folder or an address such as s3://bucket/prefix")
         self.root = root
         if "://" in root:
-            try:
-                self._fs, self._base = fs.FileSystem.from_uri(root)
-            except (pa.ArrowInvalid, OSError) as error:
-                raise UserError(f"storage.root={root!r} cannot be opened: {error}") from error
+            self._fs, self._base = open_address(root, "storage.root")
         else:
             self._fs, self._base = fs.LocalFileSystem(), os.path.abspath(root)
             if os.path.exists(self._base) and not os.path.isdir(self._base):
                 raise UserError(f"storage.root={root!r} is a file; give a folder or an address such as s3://bucket/x")
 
+    def __reduce__(self) -> tuple[type[Store], tuple[str]]:
+        """Only the root travels: who unpickles it finds endpoint and credentials in its own environment."""
+        return Store, (self.root,)
+
     @property
     def filesystem(self) -> fs.FileSystem:
+        """For what `Store` has no word for; use it inside `with store.explained():`."""
         return self._fs
+
+    def explained(self) -> contextlib.AbstractContextManager[None]:
+        """Around use of `filesystem`: what object storage raises becomes a `StorageError` with one clear sentence."""
+        return explained(self.root)
 
     def address(self, *parts: str) -> str:
         """Where something under the root is, in the words that the user gave the root in."""
@@ -79,17 +101,27 @@ class Store:
         """The table's files in a fixed order (by path), of one part or of all."""
         where = self.path(table, part) if part else self.path(table)
         selector = fs.FileSelector(where, recursive=True, allow_not_found=True)
+        with self.explained():
+            infos = self._fs.get_file_info(selector)
         found = [
             DataFile(info.path, info.size)
-            for info in self._fs.get_file_info(selector)
-            if info.is_file and info.base_name.endswith(".parquet") and not info.base_name.startswith(("_", "."))
+            for info in infos
+            if info.is_file
+            and info.base_name.endswith(".parquet")
+            and not info.base_name.startswith(("_", "."))
+            and info.size  # empty: an interrupt between opening and writing, on object storage
         ]
         return sorted(found, key=lambda file: file.path)
 
     def parts(self, table: str) -> list[str]:
         """Names of the table's parts: datasets for documents and questions, runs for responses and judgements."""
-        selector = fs.FileSelector(self.path(table), recursive=False, allow_not_found=True)
-        infos = self._fs.get_file_info(selector)
+        by_files = self._fs.type_name == GCS
+        selector = fs.FileSelector(self.path(table), recursive=by_files, allow_not_found=True)
+        with self.explained():
+            infos = self._fs.get_file_info(selector)
+        if by_files:
+            inside = (info.path.removeprefix(f"{self.path(table)}/") for info in infos if info.is_file)
+            return sorted({path.partition("/")[0] for path in inside if "/" in path})
         return sorted(info.base_name for info in infos if info.type == fs.FileType.Directory)
 
     def write(self, table: str, part: str, rows: pa.Table | Iterable[dict[str, Any]], name: str | None = None) -> str:
@@ -101,39 +133,65 @@ class Store:
                 raise ValueError(f"{table}.{column.name} must not be null")
         data = data.select(schema.names).cast(schema)
         file = f"{name or uuid.uuid4().hex}.parquet"
-        with self._whole(self.path(table, part, file)) as path:
-            self._write_parquet(data, path)
+        buffer = pa.BufferOutputStream()
+        self._write_parquet(data, buffer)
+        self._put(buffer.getvalue(), self.path(table, part, file))
         return self.address(table, part, file)
 
     def write_bytes(self, content: bytes, *parts: str) -> str:
         """Write a file that is no table, whole; give its address."""
-        with self._whole(self.path(*parts)) as path, self._fs.open_output_stream(path) as stream:
-            stream.write(content)
+        self._put(content, self.path(*parts))
         return self.address(*parts)
 
-    @contextlib.contextmanager
-    def _whole(self, target: str) -> Iterator[str]:
-        """Where to write what is to be at `target`: it appears there when the block ends well, else not at all."""
+    def read_bytes(self, *parts: str) -> bytes | None:
+        """The content of a file that is no table; None where there is none."""
+        path = self.path(*parts)
+        with self.explained():
+            if self._fs.get_file_info(path).type != fs.FileType.File:
+                return None
+            with self._fs.open_input_stream(path) as stream:
+                return bytes(stream.read())
+
+    def delete(self, *parts: str) -> None:
+        """Remove one file, which must be there."""
+        with self.explained():
+            self._fs.delete_file(self.path(*parts))
+
+    def delete_folder(self, *parts: str) -> None:
+        """Remove a folder with all that is in it; nothing happens where there is none."""
+        with self.explained():
+            path = self.path(*parts)
+            if self._fs.type_name == GCS:
+                for info in self._fs.get_file_info(fs.FileSelector(path, recursive=True, allow_not_found=True)):
+                    if info.is_file:
+                        self._fs.delete_file(info.path)
+            elif self._fs.get_file_info(path).type == fs.FileType.Directory:
+                self._fs.delete_dir(path)
+
+    def _put(self, content: bytes | pa.Buffer, target: str) -> None:
+        """Write `target` whole: it is there when this returns, else not at all."""
+        if not isinstance(self._fs, fs.LocalFileSystem):
+            with self.explained(), self._fs.open_output_stream(target) as stream:  # folders are but parts of a name
+                stream.write(content)
+            return
         folder, _, _ = target.rpartition("/")
         self._fs.create_dir(folder, recursive=True)
-        if not isinstance(self._fs, fs.LocalFileSystem):
-            yield target
-            return
         temporary = f"{folder}/_{uuid.uuid4().hex}.tmp"
         try:
-            yield temporary
+            with self._fs.open_output_stream(temporary) as stream:
+                stream.write(content)
             os.replace(temporary, target)
         except BaseException:  # a full disk most of all: what is tried again must not fill it further
             with contextlib.suppress(OSError):
                 os.remove(temporary)
             raise
 
-    def _write_parquet(self, data: pa.Table, path: str) -> None:
+    def _write_parquet(self, data: pa.Table, sink: pa.BufferOutputStream) -> None:
         row_group = max(1, min(data.num_rows, 64 * 1024))
         if "text" in data.schema.names and data.num_rows:
             mean_row = max(1, data.nbytes // data.num_rows)
             row_group = max(1, min(row_group, ROW_GROUP_BYTES // mean_row))
-        pq.write_table(data, path, filesystem=self._fs, compression="zstd", row_group_size=row_group)
+        pq.write_table(data, sink, compression="zstd", row_group_size=row_group)
 
     def read(self, table: str, columns: Sequence[str] | None = None, part: str | None = None) -> pl.DataFrame:
         """The table's rows, one per key. `columns` limits what is read from disk (keys come along regardless).
@@ -146,14 +204,9 @@ class Store:
         keys = KEYS[table]
         order = [] if table == "runs" else [name for name in ("status", "created_at") if name in schema.names]
         wanted = list(dict.fromkeys([*(columns or schema.names), *keys, *order]))
-        tables = [
-            pq.read_table(file.path, columns=wanted, filesystem=self._fs)
-            .select(wanted)
-            .cast(pa.schema([schema.field(name) for name in wanted]))
-            for file in self.files(table, part)
-        ]
-        empty = pa.schema([schema.field(name) for name in wanted]).empty_table()
-        frame = pl.from_arrow(pa.concat_tables(tables) if tables else empty)
+        fields = pa.schema([schema.field(name) for name in wanted])
+        tables = self._read_files(self.files(table, part), fields)
+        frame = pl.from_arrow(pa.concat_tables(tables) if tables else fields.empty_table())
         assert isinstance(frame, pl.DataFrame)
         if order:
             ranks = {"status": _status_rank(), "created_at": pl.col("created_at")}
@@ -161,6 +214,20 @@ class Store:
             frame = frame.sort([ranks[name] for name in order], descending=newest_first, maintain_order=True)
         frame = frame.unique(subset=list(keys), keep="first", maintain_order=True)
         return frame.select(list(columns)) if columns else frame
+
+    def _read_files(self, files: Sequence[DataFile], fields: pa.Schema) -> list[pa.Table]:
+        """These columns of each file, in the files' order."""
+
+        def read(file: DataFile) -> pa.Table:
+            with pq.ParquetFile(file.path, filesystem=self._fs) as parquet:  # read_table wants every column to be there
+                table = parquet.read(columns=fields.names)
+            return _with_new_columns(table, fields).select(fields.names).cast(fields)
+
+        with self.explained():
+            if isinstance(self._fs, fs.LocalFileSystem) or len(files) < 2:
+                return [read(file) for file in files]
+            with ThreadPoolExecutor(READERS, "read") as pool:
+                return list(pool.map(read, files))
 
     def dataset_names(self) -> list[str]:
         """Names of the datasets that have been ingested."""
@@ -184,12 +251,11 @@ class Store:
 
     def _is_complete(self, dataset: str) -> bool:
         """Whether the dataset's marker says so; one that nobody marked is taken as it is."""
-        path = self.path("documents", dataset, DATASET_MARKER)
-        if self._fs.get_file_info(path).type != fs.FileType.File:
+        content = self.read_bytes("documents", dataset, DATASET_MARKER)
+        if content is None:
             return True
-        with self._fs.open_input_stream(path) as stream:
-            try:
-                marker = json.loads(stream.read())
-            except ValueError:
-                return False
+        try:
+            marker = json.loads(content)
+        except ValueError:
+            return False
         return isinstance(marker, dict) and bool(marker.get("complete"))

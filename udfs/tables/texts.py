@@ -29,7 +29,7 @@ def texts(store: Store, dataset: str, doc_ids: Collection[str]) -> Iterator[Text
     for file in store.files("documents", dataset):
         if not owed:
             return
-        with store.filesystem.open_input_file(file.path) as opened:
+        with store.explained(), store.filesystem.open_input_file(file.path) as opened:
             parquet = pq.ParquetFile(opened)
             for group in range(parquet.num_row_groups):
                 ids = parquet.read_row_group(group, columns=["doc_id"]).column("doc_id").to_pylist()

@@ -89,7 +89,7 @@ def test_folder_that_is_a_file_or_unknown_address_is_a_user_error(tmp_path: Path
     (tmp_path / "file").write_text("x")
     with pytest.raises(UserError, match="is a file"):
         ExportFolder(str(tmp_path / "file"), overwrite=True)
-    with pytest.raises(UserError, match="cannot be opened"):
+    with pytest.raises(UserError, match="no known scheme"):
         ExportFolder("nosuch://bucket/x", overwrite=True)
 
 

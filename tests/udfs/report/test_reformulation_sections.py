@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.factories import frame, make_document, make_judgement, make_question
+from tests.factories import frame, make_document, make_judgement, make_question, make_response
 from tests.udfs.report.bench import Run, small_run
 from tests.udfs.report.reformulation_bench import (
     EN_ANSWER,
@@ -45,8 +45,9 @@ from udfs.tables.comparisons import comparisons
 from udfs.tables.facts import run_facts
 from udfs.tables.metrics import metrics
 from udfs.tables.observations import response_rows
+from udfs.tables.span_examples import EACH, span_examples
 
-ANCHORS = {"success", "reformulation-parts", "reformulation-errors"}
+ANCHORS = {"success", "reformulation-parts", "reformulation-errors", "reformulation-spans"}
 TEXTS = st.text(alphabet="abAB ?!,'’灯塔ßİ\t1", max_size=24)
 
 
@@ -65,6 +66,7 @@ def report_of(run: Run) -> Report:
         run_facts(frame("runs", run.runs)),
         Counts(rows.height, 8, 2),
         datetime(2026, 3, 1, tzinfo=UTC),
+        examples=span_examples(rows, frame("questions", run.questions), judgements),
     )
 
 
@@ -305,3 +307,104 @@ def test_page_data_of_a_run_without_these_judgements_have_one_outcome_and_no_ans
     assert set(shown["success"]) == {"not judged"}
     assert set(shown["category"]) == {"none"}
     assert found_answers(shown, judgements) == {}
+
+
+def test_minimum_spans_show_rates_by_span_and_examples_beside_the_paper() -> None:
+    run = reformulation_run(filler=3)
+    offered = [response for response in run.responses if response.reformulation is not None]
+    for number, response in enumerate(offered):
+        span = "q_span" if number % 2 else "short_span"
+        run.judgements += [
+            make_judgement(response, "minimum_span", span, judge="llm:j", rationale="Upper <Hasp>"),
+            make_judgement(response, "reformulation_answerable", "answerable", judge="llm:j", score=1.0),
+        ]
+    report = report_of(run)
+    (section,) = [section for section in report.sections if section.anchor == "reformulation-spans"]
+    rates, printed, shares, examples = section.grids
+    assert {row.labels[-1] for row in rates.measured} == {"llm:j", "rules", "couldask", "classifier:c"}
+    (mine,) = [row for row in rates.measured if row.labels == ("en", "smollm2-135m", "zs", "llm:j")]
+    assert {cell.value for cell in mine.cells} - {None} == {1.0}
+    assert {row.labels[-1] for row in shares.measured} == {"llm:j"}
+    assert not printed.measured
+    assert len(printed.reference) == 9
+    assert {row.labels[0].split("(")[-1] for row in examples.measured} == {"q span)", "short span)"}
+    assert [row.cells[0].text for row in examples.reference] == [
+        "What medicine is made from Coca?",
+        "When was USB-C developed?",
+    ]
+    page, text = metrics_page(report, "responses.html"), to_markdown(report)
+    assert "Upper &lt;Hasp&gt;" in page
+    assert "Upper \\<Hasp>" in text
+
+
+def test_span_examples_are_few_of_each_span_and_language_and_no_question_twice() -> None:
+    made, responses, judgements, document = [], [], [], make_document()
+    for number in range(8):
+        question = make_question(document, number, False)
+        made.append(question)
+        for model in ("m", "n"):
+            response = make_response(question, model, refused=True)
+            responses.append(response)
+            judgements += [
+                make_judgement(response, "minimum_span", ("q_span", "short_span")[number % 2], judge="llm:j"),
+                make_judgement(
+                    response, "reformulation_answerable", "answerable" if number < 7 else "unanswerable", judge="llm:j"
+                ),
+            ]
+    rows = response_rows(frame("responses", responses), frame("questions", made), frame("documents", [document]))
+    found = span_examples(rows, frame("questions", made), frame("judgements", judgements))
+    assert found["span"].to_list() == ["q_span"] * EACH + ["short_span"] * EACH
+    assert found["original"].n_unique() == found.height
+    nothing = frame("judgements", judgements).filter(pl.col("measure") == "refusal")
+    assert span_examples(rows, frame("questions", made), nothing).is_empty()
+
+
+def test_explorer_names_what_is_to_blame_and_what_a_model_tagged() -> None:
+    rationale = '{"original": ["Upper Hasp"], "new": []}'
+    verdicts: list[dict[str, Any]] = [
+        {
+            "measure": "minimum_span",
+            "judge": "llm:j",
+            "verdict": "short_span",
+            "score": None,
+            "rationale": "Upper Hasp",
+            "status": "ok",
+        },
+        {
+            "measure": "entity_overlap",
+            "judge": "llm:j",
+            "verdict": None,
+            "score": 0.0,
+            "rationale": rationale,
+            "status": "ok",
+        },
+        {
+            "measure": "entity_overlap",
+            "judge": "rules",
+            "verdict": None,
+            "score": 0.0,
+            "rationale": "[]",
+            "status": "ok",
+        },
+    ]
+    by_judge = {told["judge"]: told for told in judges_say(verdicts, [])}
+    assert ("to blame: Upper Hasp", "") in by_judge["llm:j"]["chips"]
+    assert by_judge["llm:j"]["why"] == ["entities: Upper Hasp → none"]
+    assert by_judge["rules"]["why"] == []
+    whole = judges_say([verdicts[0] | {"verdict": "q_span"}], [])
+    assert whole[0]["chips"] == [("to blame: the whole question", "")]
+
+
+def test_explorer_shows_the_sentence_that_the_rule_based_method_showed(run: Run) -> None:
+    judgements = frame("judgements", run.judgements)
+    shown = shown_responses(frame("responses", run.responses), rows_of(run), judgements, "rules", 5000)
+    shown = shown.filter(pl.col("method") == "zs").with_columns(method=pl.lit("rule_based"))
+    asked = {question.question_id: question for question in run.questions}
+    by_document = {(d.dataset, d.doc_id): [q for q in run.questions if q.doc_id == d.doc_id] for d in run.documents}
+    shelf = Shelf()
+    list(document_chunks(texts_of(run), by_document, 60, shelf, told=set(asked)))
+    rows = [
+        row for _, part in response_chunks(shown, judgements, asked, shelf) for row in arguments(part, "responses")[1]
+    ]
+    said = {row["explorer"]["sentence"] for row in rows if row["explorer"]}
+    assert {sentence.removeprefix("𠮷 ").removeprefix("😀") for sentence in said} == {EN_ANSWER, ZH_ANSWER}

@@ -16,7 +16,7 @@ import pytest
 from jobs.cli import compose
 from jobs.review import ReviewConfig, collect, sample, with_action
 from tests.udfs.review.bench import EN_FACT, ZH_FACT, benchmark
-from udfs.review.sheet import Check, Item, Option, Run, Section, Sheet, render
+from udfs.review.sheet import Check, Item, Option, Run, Section, Sheet, Tagging, render
 from udfs.tables.store import Store
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
@@ -87,7 +87,7 @@ def sheet(browser: Any, root: Path) -> Any:
     open_sheet(browser, root, 1)
     browser.execute_script("localStorage.clear()")
     browser.refresh()
-    assert browser.execute_script("return document.getElementById('guide').open")
+    until(lambda: browser.execute_script("return document.getElementById('guide').open"))
     press(browser, ESCAPE)
     return browser
 
@@ -299,3 +299,59 @@ def test_checks_with_other_options_use_their_own_keys(browser: Any, tmp_path: Pa
     assert pressed(browser) == {"preferred": "tie"}
     press(browser, "y")
     assert pressed(browser) == {"preferred": "tie"}
+
+
+def test_words_are_marked_by_key_by_selection_and_by_writing(browser: Any, tmp_path: Path, downloads: Path) -> None:
+    asked = ("Who opened the Bridge at Lower Hasp?", "灯塔是哪一年建成的？")
+    items = tuple(
+        Item(
+            f"q{number}",
+            "bench",
+            "en",
+            question,
+            (),
+            (Section("Question", (Run(question),), lead=True, reading=True),),
+            (Tagging("entities", "What is it about?", question, ("bridge", "opened") if number == 0 else ("灯塔",)),),
+        )
+        for number, question in enumerate(asked)
+    )
+    (tmp_path / "sheet.html").write_text(render(Sheet("tagged", "2" * 32, 1, ("Mark.",), items)), "utf-8")
+    browser.get(f"file://{tmp_path}/sheet.html")
+    marks = "return [...document.querySelectorAll('#reading mark')].map((node) => node.textContent)"
+    press(browser, ESCAPE, "1", "2", "2")
+    assert browser.execute_script(marks) == ["Bridge"]
+    press(browser, "e")
+    browser.switch_to.active_element.send_keys("lower hasp", ENTER, "upper hasp", ENTER)
+    assert "does not stand in the text" in browser.execute_script(ALERT)
+    assert browser.execute_script(marks) == ["Bridge", "Lower Hasp"]
+    press(browser, ESCAPE, "j")
+    select = (
+        "const text = document.querySelector('#reading .text').firstChild; const range = document.createRange();"
+        "range.setStart(text, 3); range.setEnd(text, 6);"
+        "getSelection().removeAllRanges(); getSelection().addRange(range)"
+    )
+    browser.execute_script(select)
+    press(browser, "e", "1")
+    assert browser.execute_script(marks) == ["灯塔", "哪一年"]
+    press(browser, "0")
+    assert browser.execute_script(marks) == []
+    press(browser, "u")
+    assert browser.execute_script(marks) == ["灯塔", "哪一年"]
+    press(browser, "0")
+
+    browser.refresh()
+    assert browser.find_element("id", "count").text == "2 of 2 answered"
+    name(browser, "Tag")
+    press(browser, "s")
+    path = downloads / "tagged-Tag.json"
+    until(path.is_file)
+    answers = json.loads(path.read_text("utf-8"))["answers"]
+    assert {item: answer["checks"]["entities"] for item, answer in answers.items()} == {
+        "q0": ["bridge", "Lower Hasp"],
+        "q1": [],
+    }
+    browser.execute_script("localStorage.clear()")
+    browser.refresh()
+    press(browser, ESCAPE)
+    browser.find_element("id", "file").send_keys(str(path))
+    until(lambda: browser.find_element("id", "count").text == "2 of 2 answered")

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from udfs.review.curation import agreement_table, curation_items, labels, view_of
+from udfs.review.curation import CHECK, agreement_table, curation_items, labels, view_of
 from udfs.review.sheet import GAP
 from udfs.tables.texts import Text
 from udfs.views import view_text
@@ -40,7 +40,8 @@ def test_curation_items_show_a_short_document_whole() -> None:
     words = FACT + FILLER * 60
     (item,) = curation_items([row()], text_of(words), 20_000, 100)
     assert [run.text for run in item.sections[1].runs] == [words]
-    assert [option.value for option in item.checks[0].options] == ["answerable", "unanswerable"]
+    assert item.checks == (CHECK,)
+    assert [option.value for option in CHECK.options] == ["answerable", "unanswerable"]
     assert item.group == "docs"
 
 

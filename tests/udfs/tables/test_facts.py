@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.factories import frame, make_document, make_question, make_response, make_run
@@ -51,6 +53,22 @@ def test_run_facts_tells_only_of_a_newest_start_that_did_not_end_well() -> None:
     assert facts.errors == ("out of memory", "no room")
     others = run_facts(frame("runs", plan), models=["mended"])
     assert [stage.model for stage in others.unfinished] == ["rules"]
+
+
+def test_run_facts_tell_what_each_engine_did() -> None:
+    engines = [
+        {"engine": name, "started_at": 0.0, "loaded_at": 10.0, "first_at": 11.0, "last_at": last, "busy_seconds": busy,
+         "requests": 5}
+        for name, last, busy in (("late", 40.0, 25.0), ("early", 30.0, 18.0))
+    ]  # fmt: skip
+    told = make_run(number=1, engines=json.dumps(engines), busy_seconds=43.0, idle_seconds=17.0, tail_seconds=10.0)
+    facts = run_facts(frame("runs", [make_run(number=0), told]))
+    assert [(one.loading, one.busy, one.idle, one.waited) for one in facts.engines] == [
+        (10.0, 18.0, 12.0, 10.0), (10.0, 25.0, 5.0, 0.0),
+    ]  # fmt: skip
+    stage = facts.dialogues
+    assert (stage.busy_seconds, stage.idle_seconds, stage.tail_seconds) == (43.0, 17.0, 10.0)
+    assert run_facts(frame("runs", [make_run()])).dialogues.busy_seconds is None
 
 
 def test_run_facts_without_starts_are_empty() -> None:

@@ -5,13 +5,20 @@ import pytest
 
 from udfs.measures.categories import ErrorCategory, Strategy
 from udfs.schema import LENGTH_BUCKETS
+from udfs.tables.curation import LABELLED, PUBLISHED, PUBLISHED_KAPPA
+from udfs.tables.curation import UNANSWERABLE as LABELLED_UNANSWERABLE
 from udfs.tables.published import (
+    COULDASK_FIGURE3,
     COULDASK_TABLE1,
     COULDASK_TABLE4,
     COULDASK_TABLE5,
     COULDASK_TABLE6,
+    COULDASK_TABLE7,
+    COULDASK_TABLE8,
     COULDASK_TABLE9,
     COULDASK_TABLE10,
+    COULDASK_TABLE11,
+    COULDASK_TABLE12,
     COULDASK_TABLE13,
     COULDASK_TABLE14,
     COULDASK_TABLE15,
@@ -224,3 +231,47 @@ def test_couldask_table1_shares_of_the_four_strategies_sum_to_a_hundred() -> Non
     frame = published(COULDASK_TABLE1)
     assert frame["strategy"].to_list() == [strategy.value for strategy in Strategy]
     assert frame["share"].sum() == 100
+
+
+def test_couldask_figure3_is_of_three_models_on_three_datasets_with_the_one_exception_of_the_text() -> None:
+    frame = published(COULDASK_FIGURE3)
+    assert frame.select("model", "dataset").n_unique() == frame.height == 9
+    assert frame.filter(pl.col("fewer") != "q_span").select("model", "dataset").rows() == [("Zephyr", "Yelp")]
+    assert published(COULDASK_TABLE7)["span"].to_list() == ["q_span", "short_span"]
+
+
+@pytest.mark.parametrize(("measure", "disagreements"), [("edit_distance", 59), ("entity_overlap", 6)])
+def test_couldask_table8_kappas_are_those_of_200_pairs_and_two_answers(measure: str, disagreements: int) -> None:
+    """Two raters who differ on d of 200 pairs and give one answer c times: κ = 1 − (d / 200) / (2·p·(1 − p))."""
+    (printed,) = published(COULDASK_TABLE8).filter(pl.col("measure") == measure)["kappa"]
+    allowed = {
+        d
+        for d in range(1, 200)
+        for c in range(d, 400 - d + 1, 2)
+        if f"{100 * (1 - (d / 200) / (2 * (c / 400) * (1 - c / 400))):.2f}" == f"{printed:.2f}"
+    }
+    assert disagreements in allowed
+
+
+def test_couldask_table12_kappas_are_those_of_three_annotators_and_the_majority_of_table2() -> None:
+    """With k questions on which one of three differs, κ = 1 − (2·k / (3·n)) / (2·p·(1 − p)), p the share of an answer.
+
+    For Yelp there is none, and a note says so.
+    """
+    for row in published(COULDASK_TABLE12).iter_rows(named=True):
+        n, minority = row["n"], row["unanswerable"]
+        found = {
+            f"{kappa:.2f}"
+            for split_no in range(minority + 1)  # two say unanswerable, one answerable
+            for split_yes in range(n - minority + 1)  # the other way round
+            for share in [(3 * minority - split_no + split_yes) / (3 * n)]
+            for kappa in [100 * (1 - (2 * (split_no + split_yes) / (3 * n)) / (2 * share * (1 - share)))]
+        }
+        assert (f"{row['kappa']:.2f}" in found) == (row["note"] == "")
+        assert all(near in found for near in ("58.75", "58.77")) or not row["note"]
+        assert (n, minority) == (PUBLISHED[row["dataset"]][LABELLED], PUBLISHED[row["dataset"]][LABELLED_UNANSWERABLE])
+        assert row["kappa"] == PUBLISHED_KAPPA[row["dataset"]]
+
+
+def test_couldask_table11_is_precision_and_recall_in_whole_percent() -> None:
+    assert published(COULDASK_TABLE11).select("tagger", "precision", "recall").rows() == [("GPT-4", 99, 94)]

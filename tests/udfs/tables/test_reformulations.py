@@ -277,3 +277,29 @@ def test_languages_have_rows_of_their_own() -> None:
     found = bench.metrics()
     assert told(found, "reformulation.success", language="en")[:2] == (pytest.approx(1 / 2), 2)
     assert told(found, "reformulation.success", language="zh")[:2] == (1.0, 1)
+
+
+def test_answerability_is_broken_down_by_the_span_that_the_judge_or_else_another_found() -> None:
+    bench = Bench()
+    for span, answerable in (("q_span", True), ("q_span", False), ("short_span", True), (None, True), ("q_span", None)):
+        response = bench.ask()
+        for judge in ("rules", "llm:j"):
+            bench.judge(response, answerable, 1.0, judge)
+        status = {} if span else {"status": Status.PARSE_FAILURE}
+        bench.mark(response, "minimum_span", span, judge="llm:j", rationale="words", **status)
+    bench.ask(detected=False)
+    found = bench.metrics()
+    for judge in ("rules", "llm:j"):
+        told_by = {
+            name: told(found, f"reformulation.answerable.{name}", judge=judge) for name in ("q_span", "short_span")
+        }
+        assert told_by["q_span"] == (0.5, 2, pytest.approx(2 / 3))  # one verdict of three cannot be read
+        assert told_by["short_span"] == (1.0, 1, 1.0)
+    assert told(found, "reformulation.span.q_span", judge="llm:j") == (0.75, 4, 0.8)  # of five detected, one unread
+    assert told(found, "minimum_span.parse_failure_rate", judge="llm:j")[0] == 0.2
+
+
+def test_run_without_minimum_spans_has_no_metric_of_them() -> None:
+    bench = Bench()
+    bench.judge(bench.ask(), True, 1.0)
+    assert not [name for name in bench.metrics()["metric"] if "span" in name]

@@ -6,8 +6,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
+from tests.factories import frame, make_run
 from udfs.errors import UserError
 from udfs.tables.store import DATASET_MARKER, Store
 
@@ -127,3 +129,12 @@ def test_write_that_fails_leaves_what_was_there_and_nothing_else(store: Store, m
     assert sorted(file.name for file in folder.iterdir()) == ["note.json", "part.parquet"]
     assert (folder / "note.json").read_bytes() == b"before"
     assert store.read("responses", ["response_id"])["response_id"].to_list() == ["a"]
+
+
+def test_store_reads_rows_that_were_written_before_an_optional_column_was_there(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    store.write("runs", "main", frame("runs", [make_run(number=0)]).to_arrow())
+    (file,) = store.files("runs")
+    pq.write_table(pq.read_table(file.path).drop_columns(["engines", "busy_seconds"]), file.path)
+    (row,) = store.read("runs").to_dicts()
+    assert (row["engines"], row["busy_seconds"], row["prompt_tokens"]) == (None, None, 1000)

@@ -220,6 +220,7 @@ const askable = (() => {
         title: kept === null ? "" : kept ? "the new question keeps it" : "not in the new question" }, (kept === null ? "" : kept ? "✓ " : "✗ ") + text));
       card.append(line("entities" + (told.given ? "" : " (by rule)"), ...chips));
     }
+    if (told.sentence) card.append(line("sentence that was shown", make("span", { class: "text", lang: language }, told.sentence)));
     for (const judge of told.judges) {
       const why = judge.why.map((text) => make("div", { class: "meta", lang: language }, text));
       card.append(line("judge " + judge.judge, ...judge.chips.map(([text, tone]) => make("span", { class: "chip " + tone }, text)), ...why));

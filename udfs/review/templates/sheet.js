@@ -50,6 +50,93 @@
     say(asked.label + " " + option.label + ". " + (open >= 0 ? "Next: " + item.checks[open].label : progress()));
   }
 
+  // ---- tagging: a list of words of a text, in its order
+  const isTagging = (one) => one.proposals !== undefined;
+  const same = (a, b) => a.toLowerCase() === b.toLowerCase();
+
+  function marked(item, one) {
+    const chosen = answered(item, one.id) ?? [];
+    const words = [...one.proposals, ...chosen.filter((own) => !one.proposals.some((found) => same(found, own)))];
+    return words.map((text) => ({ text, on: chosen.some((own) => same(own, text)) }));
+  }
+
+  function tag(number, words) {
+    const item = items[place], asked = item.checks[number];
+    done.push({ item: item.id, check: asked.id, before: answered(item, asked.id) });
+    put(item, asked.id, words);
+    check = number;
+    draw();
+    say((words.length ? "Marked: " + words.join(", ") : "Nothing to mark") + ". " + progress());
+  }
+
+  function toggle(number, text) {
+    const chosen = answered(items[place], items[place].checks[number].id) ?? [];
+    tag(number, chosen.some((own) => same(own, text)) ? chosen.filter((own) => !same(own, text)) : [...chosen, text]);
+  }
+
+  /** The text that is tagged, as it stands in the item, with what is marked in it so far. */
+  function drawMarked() {
+    const item = items[place], one = item.checks.find(isTagging);
+    const body = one && [...document.querySelectorAll("#reading .text, #facts .text")].find((node) => node.textContent === one.text);
+    if (!body) return;
+    const spans = (answered(item, one.id) ?? []).map((words) => [one.text.toLowerCase().indexOf(words.toLowerCase()), words.length]);
+    const nodes = [];
+    let end = 0;
+    for (const [start, length] of spans.filter(([at]) => at >= 0).sort((a, b) => a[0] - b[0] || b[1] - a[1])) {
+      if (start + length <= end) continue;
+      const from = Math.max(start, end);
+      nodes.push(one.text.slice(end, from), make("mark", { title: "marked" }, one.text.slice(from, start + length)));
+      end = start + length;
+    }
+    body.replaceChildren(...nodes, one.text.slice(end));
+  }
+
+  /** Words as the text writes them, or null where it does not hold them. */
+  function inText(text, words) {
+    const exact = text.indexOf(words), at = exact >= 0 ? exact : text.toLowerCase().indexOf(words.toLowerCase());
+    const found = at >= 0 ? text.slice(at, at + words.length) : "";
+    return words.trim() && same(found, words) ? found : null;
+  }
+
+  function addWords(number, said) {
+    const item = items[place], asked = item.checks[number], words = said.trim().replace(/\s+/g, " ");
+    if (!words) return false;
+    const found = inText(asked.text, words);
+    if (found === null) { warn("“" + words + "” does not stand in the text: mark its own words."); return false; }
+    warn("");
+    const already = (answered(item, asked.id) ?? []).some((own) => same(own, found));
+    if (!already) toggle(number, marked(item, asked).find((one) => same(one.text, found))?.text ?? found);
+    return true;
+  }
+
+  /** Adds the words that are selected in the page, or asks for some. */
+  function selected() {
+    const asked = items[place].checks[check], said = String(getSelection());
+    if (!isTagging(asked)) return;
+    if (said.trim()) { addWords(check, said); getSelection().removeAllRanges(); } else $("words-" + check).focus();
+  }
+
+  function drawTagging(item, one, number) {
+    const id = "check-" + number, chosen = answered(item, one.id), list = marked(item, one);
+    const back = () => $("reading").focus({ preventScroll: true });
+    const chips = list.map((entry, at) => make("button", { type: "button", class: "tag", lang: item.language, "aria-pressed": String(entry.on), "data-check": one.id, "data-value": entry.text,
+      click: () => { toggle(number, entry.text); back(); } }, entry.text + " ", at < 9 ? make("kbd", {}, String(at + 1)) : null));
+    const none = make("button", { type: "button", class: "tag none", "aria-pressed": String(chosen !== undefined && !chosen.length), click: () => { tag(number, []); back(); } },
+      "nothing to mark ", make("kbd", {}, "0"));
+    const field = make("input", { id: "words-" + number, type: "text", class: "words", autocomplete: "off", spellcheck: "false", lang: item.language, placeholder: "other words of the text", "aria-label": "other words of the text" });
+    field.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.isComposing) return;
+      event.preventDefault();
+      event.stopPropagation();
+      if (!field.value.trim()) back();
+      else if (addWords(number, field.value)) $("words-" + number).focus();
+    });
+    const add = make("button", { type: "button", click: () => { if (field.value.trim()) { addWords(number, field.value); back(); } else selected(); } }, "Add ", make("kbd", {}, "e"));
+    return make("div", { class: "ask" + (number === check ? " now" : ""), role: "group", "aria-labelledby": id, "aria-describedby": one.hint ? id + "-hint" : null },
+      make("div", { class: "label", id }, one.label), one.hint ? make("div", { class: "says", id: id + "-hint" }, one.hint) : null,
+      make("div", { class: "options tags" }, ...chips, none), make("div", { class: "own" }, field, add));
+  }
+
   function undo() {
     const last = done.pop();
     if (!last) { say("Nothing to undo."); return; }
@@ -99,7 +186,10 @@
       const checks = {};
       for (const [name, value] of Object.entries(given.checks)) {
         const asked = item.checks.find((one) => one.id === name);
-        if (!asked || !asked.options.some((option) => option.value === value)) throw new Error("it holds answers that this sheet does not offer");
+        const offered = asked && (isTagging(asked)
+          ? Array.isArray(value) && value.every((words) => typeof words === "string" && (asked.proposals.includes(words) || inText(asked.text, words) !== null))
+          : asked.options.some((option) => option.value === value));
+        if (!offered) throw new Error("it holds answers that this sheet does not offer");
         checks[name] = value;
       }
       good[id] = { checks, note: String(given.note ?? "") };
@@ -255,6 +345,7 @@
   function drawChecks() {
     const item = items[place];
     $("checks").replaceChildren(...item.checks.map((one, number) => {
+      if (isTagging(one)) return drawTagging(item, one, number);
       const id = "check-" + number;
       const buttons = one.options.map((option) => {
         const pressed = answered(item, one.id) === option.value;
@@ -271,6 +362,7 @@
 
   function draw() {
     drawChecks();
+    drawMarked();
     $("where").textContent = "Item " + (place + 1) + " of " + items.length;
     $("back").disabled = place === 0;
     $("on").disabled = place === items.length - 1;
@@ -326,12 +418,19 @@
       return;
     }
     if (event.key === "Enter" && target.tagName === "BUTTON") return;
-    const options = items[place].checks[check].options, key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const asked = items[place].checks[check], options = asked.options ?? [], key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const option = options.find((one) => one.key === key) ?? (/^[1-9]$/.test(key) ? options[Number(key) - 1] : undefined);
-    const action = option ? () => answer(check, option) : ACTIONS[key];
-    if (!action || (event.repeat && (option || key === "s" || key === "u"))) return;
+    const action = option ? () => answer(check, option) : (isTagging(asked) && taggingAction(asked, key)) || ACTIONS[key];
+    if (!action || (event.repeat && (option || isTagging(asked) || key === "s" || key === "u"))) return;
     event.preventDefault();
     action();
+  }
+
+  function taggingAction(asked, key) {
+    if (key === "0") return () => tag(check, []);
+    if (key === "e") return selected;
+    const entry = /^[1-9]$/.test(key) ? marked(items[place], asked)[Number(key) - 1] : undefined;
+    return entry && (() => toggle(check, entry.text));
   }
 
   // ---- start
@@ -345,12 +444,16 @@
     const buttons = { undo, load: ACTIONS.l, save, help: ACTIONS["?"], back: () => step(-1), on: () => step(1), forward };
     for (const [id, action] of Object.entries(buttons)) $(id).addEventListener("click", action);
     $("strip").replaceChildren(...items.map((item, number) => make("span", { title: "item " + (number + 1), click: () => go(number) })));
-    const own = new Map(items.flatMap((item) => item.checks).flatMap((one) => one.options).map((option) => [option.key, option.label]));
-    const offered = [...own];
+    const asked = items.flatMap((item) => item.checks), tags = asked.some(isTagging);
+    const own = new Map(asked.flatMap((one) => one.options ?? []).map((option) => [option.key, option.label]));
+    const offered = [...own, ...(tags ? [["1 2", "mark or unmark the first, second …"], ["0", "nothing to mark"], ["e", "add the selected words, or write some"]] : [])];
     const kbds = (keys) => keys.split(" ").flatMap((key) => [make("kbd", {}, key), " "]);
     const line = ([keys, what]) => make("div", {}, make("dt", {}, ...kbds(keys)), make("dd", {}, what));
-    $("guide-keys").replaceChildren(...offered.map(line), line(["1 2", "first, second … answer of the check"]), ...KEYS.map(line));
-    const short = [...offered, ["1 2", "answer"], ["j k", "next, previous"], ["Enter", "next unanswered"], ["c", "other check"], ["u", "undo"], ["m", "next mark"], ["v", "cut-outs"], ["s", "save"], ["?", "help"]];
+    const digits = own.size ? [["1 2", "first, second … answer of the check"]] : [], several = items.some((item) => item.checks.length > 1);
+    const marks = items.some((item) => item.sections.some((one) => one.runs.some((run) => run.marks.length)));
+    const needed = ([keys]) => (marks || (keys !== "m" && keys !== "v")) && (several || keys !== "c");
+    $("guide-keys").replaceChildren(...offered.map(line), ...digits.map(line), ...KEYS.filter(needed).map(line));
+    const short = [...offered, ...(own.size ? [["1 2", "answer"]] : []), ["j k", "next, previous"], ["Enter", "next unanswered"], ["c", "other check"], ["u", "undo"], ["m", "next mark"], ["v", "cut-outs"], ["s", "save"], ["?", "help"]].filter(needed);
     $("keys").replaceChildren(...short.flatMap(([keys, what], number) => [number ? " · " : "", ...kbds(keys), what.toLowerCase()]));
     addEventListener("keydown", onKey);
     addEventListener("beforeunload", (event) => { if (!keeps && unsaved) event.preventDefault(); });

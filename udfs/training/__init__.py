@@ -1,0 +1,1 @@
+"""Training: which questions are learnt from, split by document; what each target learns and how it is measured."""
