@@ -94,7 +94,8 @@ class Progress:
         now, seen = time.monotonic(), self._rows_done()
         if self._first is None and seen:
             self._first = (now, seen)
-        if self._live is None and seen and now - self._last_plain >= PLAIN_INTERVAL_S and not self._done.is_set():
+        begun = seen or self.flight.prompt_tokens  # long documents: minutes of calls before the first row
+        if self._live is None and begun and now - self._last_plain >= PLAIN_INTERVAL_S and not self._done.is_set():
             self._last_plain = now
             self._print(self.line())
 

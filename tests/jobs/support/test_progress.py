@@ -51,3 +51,14 @@ def test_progress_counts_rows_of_bundles_that_still_run() -> None:
     assert "1 provider_error" in progress.line()
     progress.flight = Flight(Counter(ok=99))
     assert "8/8 responses" in progress.line(), "a bundle tried twice must not count beyond what is owed"
+
+
+def test_progress_off_a_terminal_shows_calls_before_the_first_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jobs.support.progress.PLAIN_INTERVAL_S", 0.0)
+    out = io.StringIO()
+    progress = Progress("evaluate m", 1, 8, "responses", console=Console(file=out))
+    progress.update(Totals())
+    assert out.getvalue() == "", "nothing has been asked yet"
+    progress.flight = Flight(prompt_tokens=120_000)
+    progress.update(Totals())
+    assert "0/8 responses" in out.getvalue()
