@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+import hypothesis
 import pytest
 import pytest_asyncio
 
@@ -21,6 +22,9 @@ from udfs.engines.base import Sampling
 from udfs.engines.config import VllmModel
 from udfs.engines.vllm_engine import VllmEngine
 from udfs.engines.weights import Resolved, resolve
+
+hypothesis.settings.register_profile("askable", deadline=None)  # how fast an example runs is the machine's matter
+hypothesis.settings.load_profile("askable")
 
 SERVER_START_S = 240
 SMOLLM2 = VllmModel(

@@ -139,8 +139,8 @@ async def test_vllm_pooling_gives_the_vectors_of_transformers(minilm: Embedder) 
 def test_embedding_config_shipped_file_is_valid(file: Path) -> None:
     changes = {"base_url": "http://127.0.0.1:1/v1", "model": "served"} if file.stem == "endpoint" else {}
     config = embedding_config(loaded(file.stem, **changes))
-    names = {"minilm": "minilm", "vllm": "minilm-vllm", "endpoint": "served"}
-    assert (config.name if config else None) == names.get(file.stem)
+    names = {"none": None, "vllm": "minilm-vllm", "endpoint": "served"}
+    assert (config.name if config else None) == names.get(file.stem, file.stem)
 
 
 @pytest.mark.parametrize(
