@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from dataclasses import dataclass
 from typing import Literal
@@ -68,22 +69,5 @@ class TrainConfig:
 
     def fitting(self, base: str) -> Fitting:
         """The settings of one fine-tuning; `base`: the folder or hub id that `base` stands for."""
-        return Fitting(
-            base=base,
-            input=self.input,
-            window=self.window,
-            stride=self.stride,
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            head_rate=self.head_rate,
-            warmup=self.warmup,
-            weight_decay=self.weight_decay,
-            evidence_weight=self.evidence_weight,
-            freeze_layers=self.freeze_layers,
-            bf16=self.bf16,
-            seed=self.seed,
-            threads=self.threads,
-            save_steps=self.save_steps,
-            max_minutes=self.max_minutes,
-        )
+        shared = {field.name for field in dataclasses.fields(Fitting)} - {"base"}
+        return Fitting(base=base, **{name: getattr(self, name) for name in shared})

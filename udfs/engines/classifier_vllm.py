@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import atexit
-import dataclasses
 import gc
-import re
 import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any
 
 from udfs.engines.base import EngineDead, EngineError, ProviderError
 from udfs.engines.chat import first_line
@@ -19,26 +16,10 @@ from udfs.engines.classifier_config import VllmClassifier
 from udfs.engines.classifier_input import Window, WindowMaker
 from udfs.engines.classifier_weights import Described
 from udfs.engines.orphans import ChildWatch
+from udfs.engines.pooling import RUNNER_ARGUMENTS, naming_keys
 from udfs.engines.vllm_engine import quiet_environment, shutdown_later, start_llm, stop_llm
 from udfs.engines.weights import resolve
 from udfs.errors import UserError
-
-_KEYS: Final = "|".join(field.name for field in dataclasses.fields(VllmClassifier))
-RUNNER_ARGUMENTS: Final = {
-    "runner": "pooling",
-    # Whether the model can do either is vLLM's to know.
-    "enable_prefix_caching": None,
-    "enable_chunked_prefill": None,
-}
-
-
-@contextmanager
-def _naming_classifier_keys() -> Iterator[None]:
-    """What finds weights and starts vLLM speaks of `model.window`; here that is `classifier.window`."""
-    try:
-        yield
-    except UserError as error:
-        raise UserError(re.sub(rf"\bmodel\.(?={_KEYS})", "classifier.", str(error))) from error
 
 
 class VllmClassifierEngine:
@@ -65,7 +46,7 @@ class VllmClassifierEngine:
         model = config.model(str(described.folder), described.window)
         watch = ChildWatch()
         try:
-            with _naming_classifier_keys(), quiet_environment(model):
+            with naming_keys("classifier", VllmClassifier), quiet_environment(model):
                 llm = start_llm(model, resolve(model), 1, RUNNER_ARGUMENTS)
         except BaseException:
             watch.close()

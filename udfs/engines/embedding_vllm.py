@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import atexit
-import dataclasses
 import gc
-import re
 import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any
 
 from udfs.engines.base import EngineDead, ProviderError, Vectors
 from udfs.engines.chat import first_line
@@ -18,32 +15,15 @@ from udfs.engines.embedding import token_ids, unit_vectors
 from udfs.engines.embedding_config import VllmEmbedding
 from udfs.engines.embedding_weights import located
 from udfs.engines.orphans import ChildWatch
+from udfs.engines.pooling import RUNNER_ARGUMENTS, naming_keys
 from udfs.engines.vllm_engine import quiet_environment, shutdown_later, start_llm, stop_llm
 from udfs.engines.weights import identify, resolve
-from udfs.errors import UserError
 from udfs.identity import content_hash
-
-_KEYS: Final = "|".join(field.name for field in dataclasses.fields(VllmEmbedding))
-RUNNER_ARGUMENTS: Final = {
-    "runner": "pooling",
-    # Whether an encoder can do either is vLLM's to know.
-    "enable_prefix_caching": None,
-    "enable_chunked_prefill": None,
-}
-
-
-@contextmanager
-def _naming_embedding_keys() -> Iterator[None]:
-    """What finds weights and starts vLLM speaks of `model.weights`; here that is `embedding.weights`."""
-    try:
-        yield
-    except UserError as error:
-        raise UserError(re.sub(rf"\bmodel\.(?={_KEYS})", "embedding.", str(error))) from error
 
 
 def revision(config: VllmEmbedding) -> str:
     """What the embedding's name stands for: weights, and the settings that change its vectors."""
-    with _naming_embedding_keys():
+    with naming_keys("embedding", VllmEmbedding):
         weights = identify(config.model(located(config.weights)))
     settings = content_hash(config.prefix, config.window)
     return f"{weights}-{settings[:8]}"
@@ -75,7 +55,7 @@ class VllmEmbedder:
         own = {**RUNNER_ARGUMENTS, "max_model_len": config.window}
         watch = ChildWatch()
         try:
-            with _naming_embedding_keys(), quiet_environment(model):
+            with naming_keys("embedding", VllmEmbedding), quiet_environment(model):
                 llm = start_llm(model, resolve(model), 1, own)
         except BaseException:
             watch.close()
