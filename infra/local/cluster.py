@@ -6,7 +6,9 @@ import secrets
 import shutil
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +26,8 @@ FOLDER: Final = Path(__file__).resolve().parents[2] / "runs" / "local"
 BUCKET: Final = "askable"
 STORAGE: Final = "S3 server"
 START_SECONDS: Final = 120.0
+LAST_LINES: Final = 6
+NODE_ATTEMPTS: Final = 3
 DOWN: Final = "python -m infra.local down"
 
 
@@ -104,14 +108,44 @@ def _start_storage(state: State) -> dict[str, str]:
 
 
 def _start_ray(state: State, size: Size, environment: dict[str, str], token: str) -> None:
-    head = ray_cluster.start_head("head", state.ports, state.ray_folder, environment, state.folder)
-    _remember(state, head)
-    _wait(state, 1, token)
+    """The head, then the workers one after the other: Ray gives up on a node that takes half a minute to start."""
+
+    def head() -> Process:
+        return ray_cluster.start_head("head", state.ports, state.ray_folder, environment, state.folder)
+
+    def worker(name: str) -> Process:
+        return ray_cluster.start_worker(name, state.ports["gcs"], size.node, environment, state.folder)
+
+    _start_node(state, head, 1, token, attempts=1)
     for number in range(1, size.workers + 1):
-        name = f"worker {number}"
-        worker = ray_cluster.start_worker(name, state.ports["gcs"], size.node, environment, state.folder)
-        _remember(state, worker)
-    _wait(state, 1 + size.workers, token)
+        _start_node(state, partial(worker, f"worker {number}"), 1 + number, token, NODE_ATTEMPTS)
+
+
+def _start_node(state: State, start: Callable[[], Process], nodes: int, token: str, attempts: int) -> None:
+    """Start one more node, again where it ends at once, and wait until the cluster has so many `nodes`."""
+    for left in reversed(range(attempts)):
+        process = start()
+        _remember(state, process)
+        if _joined(state, process, nodes, token):
+            return
+        if left:
+            state.processes.remove(process)
+    log = ray_cluster.log_file(process.name, state.folder)
+    raise UserError(
+        f"the local cluster did not start: {process.name} ended or did not join within {START_SECONDS:g} s; "
+        f"its log {log} ends with: {_last_words(log)}"
+    )
+
+
+def _joined(state: State, process: Process, nodes: int, token: str) -> bool:
+    """Wait for the cluster to have so many nodes; False where the process ends or takes too long."""
+    deadline = time.monotonic() + START_SECONDS
+    while ray_cluster.nodes_alive(state.ports["dashboard"], token) != nodes:
+        if not process.is_alive() or time.monotonic() > deadline:
+            stop([process])
+            return False
+        time.sleep(0.25)
+    return True
 
 
 def _remember(state: State, process: Process) -> None:
@@ -119,15 +153,11 @@ def _remember(state: State, process: Process) -> None:
     state.write()
 
 
-def _wait(state: State, nodes: int, token: str) -> None:
-    """Until so many nodes are there."""
-    deadline = time.monotonic() + START_SECONDS
-    while ray_cluster.nodes_alive(state.ports["dashboard"], token) != nodes:
-        gone = [process.name for process in state.processes if not process.is_alive()]
-        if gone or time.monotonic() > deadline:
-            what = f"{', '.join(gone)} ended" if gone else f"not up within {START_SECONDS:g} s"
-            raise UserError(f"the local cluster did not start: {what}; its logs lie in {state.folder}")
-        time.sleep(0.25)
+def _last_words(log: Path) -> str:
+    """The end of a log, in one line."""
+    lines = log.read_text(encoding="utf-8", errors="replace").split("\n") if log.exists() else []
+    said = [line.strip() for line in lines if line.strip()]
+    return " | ".join(said[-LAST_LINES:]) or "it said nothing"
 
 
 def down(folder: Path, delete: bool = False) -> State | None:

@@ -96,7 +96,12 @@ def _ray_start(name: str, options: list[str], env: Mapping[str, str], folder: Pa
     command = [sys.executable, "-m", "ray.scripts.scripts", "start", *options, f"--node-ip-address={HOST}"]
     command += [f"--dashboard-agent-listen-port={agent}", f"--metrics-export-port={metrics}"]
     command += ["--disable-usage-stats", "--block"]  # it stays, and its end is the node's end
-    return start(name, command, env, folder / f"{name.replace(' ', '-')}.log", folder)
+    return start(name, command, env, log_file(name, folder), folder)
+
+
+def log_file(name: str, folder: Path) -> Path:
+    """What the node called `name` prints."""
+    return folder / f"{name.replace(' ', '-')}.log"
 
 
 def nodes_alive(dashboard_port: int, token: str) -> int | None:

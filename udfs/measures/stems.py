@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from nltk.stem.snowball import SnowballStemmer
+import snowballstemmer
 
 _FORMS: Final = (
     "arise arose arisen|bear bore borne born|beat beaten|become became|begin began begun|bend bent|bind bound"
@@ -30,11 +29,7 @@ _FORMS: Final = (
 _IRREGULAR: Final = {form: forms.split()[0] for forms in _FORMS.split("|") for form in forms.split()[1:]}
 
 
-@lru_cache(maxsize=1)
-def _stemmer() -> SnowballStemmer:
-    from nltk.stem.snowball import SnowballStemmer  # a slow import that few callers need
-
-    return SnowballStemmer("english")
+_STEMMER: Final = snowballstemmer.stemmer("english")
 
 
 @lru_cache(maxsize=65_536)
@@ -45,7 +40,7 @@ def stem(word: str) -> str:
     """
     if not (word.isascii() and word.isalpha()):
         return word
-    return str(_stemmer().stem(_IRREGULAR.get(word, word)))
+    return str(_STEMMER.stemWord(_IRREGULAR.get(word, word)))
 
 
 def word_set(words: str) -> frozenset[str]:

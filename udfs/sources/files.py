@@ -16,9 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, BinaryIO, Final, cast
 
-import smart_open
 from pyarrow import fs
-from smart_open.compression import compression_wrapper
 
 from udfs.errors import UserError, without_secrets
 from udfs.tables.object_storage import explained, open_address
@@ -113,6 +111,8 @@ def opened(address: str) -> Iterator[BinaryIO]:
         with _opened_object(address) as plain:
             yield cast("BinaryIO", plain)
         return
+    import smart_open  # its transports are a slow import, and every worker imports this module
+
     try:
         with smart_open.open(address, "rb") as stream:
             yield stream
@@ -124,6 +124,8 @@ def opened(address: str) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _opened_object(address: str) -> Iterator[IO[bytes]]:
+    from smart_open.compression import compression_wrapper
+
     filesystem, path = open_address(address, "path")
     try:
         with explained(address), filesystem.open_input_file(path) as file:
