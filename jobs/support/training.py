@@ -21,7 +21,7 @@ from udfs.report.markdown import to_markdown
 from udfs.report.page import metrics_page
 from udfs.report.training_sections import build_training_report
 from udfs.schema import MODELS
-from udfs.tables.classification import reliability, scores
+from udfs.tables.classification import accuracy_and_auc, reliability, scores
 from udfs.tables.store import Store
 from udfs.training import answerability
 from udfs.training.bases import Base, found_base
@@ -97,7 +97,7 @@ class Training:
         self.task = self.target.task_of(root, config.name, self.spec, self.fitting, self.parts.train)
         self._say(
             f"training {config.name} on {len(self.task.rows):,} questions, {len(self.parts.test):,} held out, "
-            f"from {config.base}"
+            f"{self._n_calibration:,} kept back to weigh encoder and words, from {config.base}"
         )
         if config.workers == 1:
             self.target.fit_model(self.task, self._say)
@@ -105,6 +105,11 @@ class Training:
         else:
             fit_on_workers(self.target.__name__, self.task, config.workers, cluster, self._say)
         self.seconds = time.monotonic() - started
+
+    @property
+    def _n_calibration(self) -> int:
+        stacking = self.task.stacking if self.task else None
+        return len(stacking.calibration) if stacking else 0
 
     def predict(self) -> Predicted:
         """Ask the trained model about the held-out questions."""
@@ -174,6 +179,8 @@ class Training:
             "left_out": self._left_out(predicted.over_length),
             "licences": {"base": self.base.licence, "datasets": self.gathered.licences},
             "reliability": reliability(held).to_dicts(),
+            "lexical_head": fitting.lexical_head,
+            "encoder_alone": accuracy_and_auc(held, "encoder"),
             **(self.folder.read(self.target.STEPS) or {}),
             "seconds": round(self.seconds, 1),
             "cpu_seconds": None if self.cpu_seconds is None else round(self.cpu_seconds, 1),

@@ -34,6 +34,7 @@ class TrainConfig:
     warmup: float
     weight_decay: float
     evidence_weight: float
+    lexical_head: bool
     freeze_layers: int
     bf16: bool
     threads: int | None

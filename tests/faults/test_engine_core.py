@@ -18,6 +18,7 @@ def test_vllm_engine_core_killed_in_the_middle_is_started_again(tiny_long_model:
     given = [f"model.{key}={getattr(model, key)}" for key in ("name", "weights", "window", "kv_cache_gib")]
     given += [f"model.max_num_batched_tokens={model.max_num_batched_tokens}", "model.sampling.max_tokens=8"]
     given += ["model.enforce_eager=true", f"cluster.blocks_per_actor={BLOCKS_PER_ACTOR}", "flush_seconds=0.2"]
+    run.methods = ("zs",)
     run.launch("model=smollm2-135m", *given)
     store = Store(run.root)
     wait_for(lambda: bool(store.files("responses", run.run)) or run.poll() is not None, "a first response", 200)

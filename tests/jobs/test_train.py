@@ -25,7 +25,7 @@ from udfs.training.folder import ModelFolder
 pytest.importorskip("torch")
 
 QUICK = ["window=64", "stride=16", "epochs=3", "batch_size=16", "learning_rate=8e-3", "head_rate=1.0", "threads=1"]
-QUICK += ["evidence_weight=0.0", "freeze_layers=0"]
+QUICK += ["evidence_weight=0.0", "lexical_head=false", "freeze_layers=0"]
 
 
 @pytest.fixture(scope="module")
@@ -162,6 +162,31 @@ def test_train_whose_time_is_up_ends_with_what_it_has_and_says_so(base: Path, tm
     record = json.loads((tmp_path / "models" / "tiny" / "answerability.json").read_text(encoding="utf-8"))
     assert record["steps"] == 1 < record["planned"]
     assert "max_minutes" in (tmp_path / "reports" / "model-tiny" / "report.md").read_text(encoding="utf-8")
+
+
+def test_train_with_a_lexical_head_weighs_encoder_and_words(base: Path, tmp_path: Path) -> None:
+    ingest(str(tmp_path), questions(600))
+    train(config(tmp_path, base, "lexical_head=true", "max_minutes=1e-6"))  # one step: the encoder knows nothing
+    folder = tmp_path / "models" / "tiny"
+    record = json.loads((folder / "answerability.json").read_text(encoding="utf-8"))
+    assert (folder / "lexical_head.json").is_file()
+    assert record["encoder_alone"]["accuracy"] < 0.8 < value(tmp_path, "accuracy")
+    text = (tmp_path / "reports" / "model-tiny" / "report.md").read_text(encoding="utf-8")
+    assert "its encoder alone" in text
+    said = probabilities(
+        tmp_path,
+        [
+            ("The bridge of elm opened in 1850.", "When did the bridge of elm open?"),
+            ("The bridge of elm opened in 1850.", "When will the bridge of elm close?"),
+        ],
+    )
+    assert said[0] > 0.5 > said[1]
+
+
+def test_train_with_too_few_questions_for_a_lexical_head_says_so(base: Path, tmp_path: Path) -> None:
+    ingest(str(tmp_path), questions(60))
+    with pytest.raises(UserError, match=r"lexical_head=true needs at least 100 .* or lexical_head=false"):
+        train(config(tmp_path, base, "lexical_head=true"))
 
 
 @pytest.mark.parametrize(

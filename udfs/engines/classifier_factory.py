@@ -7,6 +7,7 @@ import importlib.util
 from udfs.engines.base import Classifier
 from udfs.engines.classifier_config import ClassifierConfig, TransformersClassifier
 from udfs.engines.classifier_weights import described
+from udfs.engines.lexical_head import HeadedClassifier, read_head
 from udfs.errors import UserError
 
 
@@ -17,6 +18,13 @@ async def create_classifier(config: ClassifierConfig) -> Classifier:
         UserError: weights that cannot be found or are no classifier's.
         EngineDead: it did not start for another reason.
     """
+    head = read_head(described(config).folder)
+    encoder = await create_encoder(config)
+    return encoder if head is None else HeadedClassifier(encoder, head)
+
+
+async def create_encoder(config: ClassifierConfig) -> Classifier:
+    """As `create_classifier`, without the head that may lie beside the weights."""
     if isinstance(config, TransformersClassifier):
         from udfs.engines.classifier_transformers import InProcessClassifier
 

@@ -137,9 +137,20 @@ def _summary(record: dict[str, Any]) -> tuple[tuple[str, str], ...]:
         ("input", f"{record['input']}, window {record['window']}, stride {record['stride']}, seed {record['seed']}"),
         ("licences of the documents", "; ".join(licences)),
         *((("questions left out", "; ".join(left_out)),) if left_out else ()),
+        *(_head(record)),
         *(_steps(record)),
         ("seconds of training", _seconds(record)),
     )
+
+
+def _head(record: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    if not record.get("lexical_head"):
+        return ()
+    alone = record["encoder_alone"]
+    if alone["accuracy"] is None or alone["auc"] is None:
+        return ()
+    told = f"its encoder alone, all datasets: accuracy {alone['accuracy']:.1%}, AUC {alone['auc']:.1%}"
+    return (("encoder and word overlap together", told),)
 
 
 def _steps(record: dict[str, Any]) -> tuple[tuple[str, str], ...]:

@@ -123,6 +123,14 @@ def calibration_error(gold: Flags, probability: Floats, bins: int = BINS) -> flo
     return float(far.sum() / len(gold))
 
 
+def accuracy_and_auc(predictions: pl.DataFrame, column: str) -> dict[str, float | None]:
+    """Accuracy and AUC of the probabilities in `column`, over the questions that have one."""
+    asked = predictions.filter(pl.col(column).is_not_null())
+    gold, probability = asked["answerable"].to_numpy().astype(bool), asked[column].to_numpy().astype(np.float64)
+    right = float(((probability >= THRESHOLD) == gold).mean()) if len(gold) else None
+    return {"accuracy": right, "auc": auc(gold, probability)}
+
+
 def reliability(predictions: pl.DataFrame, bins: int = BINS) -> pl.DataFrame:
     """What `calibration_error` is made of: columns bin (0-based), n, probability (mean), answerable (share)."""
     asked = predictions.filter(pl.col("probability").is_not_null())

@@ -14,9 +14,12 @@ import polars as pl
 
 from udfs.engines.base import EngineError, OverLength
 from udfs.engines.classifier_config import TransformersClassifier
-from udfs.engines.classifier_factory import create_classifier
-from udfs.engines.classifier_weights import RECORD
+from udfs.engines.classifier_factory import create_encoder
+from udfs.engines.classifier_weights import RECORD, described
+from udfs.engines.lexical_head import pair_features, read_head
+from udfs.errors import UserError
 from udfs.tables.store import Store
+from udfs.training import lexical
 from udfs.training.examples import Example
 from udfs.training.folder import ModelFolder
 from udfs.training.settings import Fitting
@@ -34,6 +37,7 @@ class FitTask:
     Args:
         rows: `udfs.training.fitting.Learnt`, one window an example.
         input: the form that the windows have.
+        stacking: for a head over encoder and words; None: the encoder alone.
     """
 
     root: str
@@ -44,19 +48,30 @@ class FitTask:
     input: str
     over_length: int
     unreadable: int
+    stacking: lexical.Stacking | None = None
 
 
 def task_of(root: str, name: str, spec: str, fitting: Fitting, examples: Sequence[Example]) -> FitTask:
-    """Tokenise the examples.
+    """Tokenise the examples, and fit the words' part of the head.
 
     Raises:
-        UserError: the base's tokenizer cannot be loaded or used.
+        UserError: the base's tokenizer cannot be loaded or used, or there is too little for a head.
     """
     from udfs.training.fitting import load_tokenizer, prepared, window_maker
 
     maker = window_maker(load_tokenizer(fitting.base), fitting)
+    stacking = None
+    if fitting.lexical_head:
+        examples, kept = lexical.part(examples, fitting.seed)
+        if not (lexical.enough(kept) and lexical.enough(examples)):
+            raise UserError(
+                f"lexical_head=true needs at least {lexical.LEAST_QUESTIONS} questions of both classes among those "
+                f"kept back to weigh encoder and words, here {len(kept):,} of {len(kept) + len(examples):,}: give more "
+                "datasets, or lexical_head=false"
+            )
+        stacking = lexical.fit_words(examples, kept)
     made = prepared(maker, examples)
-    return FitTask(root, name, spec, fitting, made.rows, maker.form, made.over_length, made.unreadable)
+    return FitTask(root, name, spec, fitting, made.rows, maker.form, made.over_length, made.unreadable, stacking)
 
 
 def fit_model(
@@ -93,16 +108,51 @@ def fit_model(
             tokenizer.save_pretrained(work / "model")
             steps = {"steps": trainer.state.global_step, "planned": trainer.state.max_steps}
             (work / "model" / STEPS).write_text(json.dumps(steps), encoding="utf-8")
+            if task.stacking is not None:
+                kept = task.stacking.calibration
+                asked = asyncio.run(_encoder(_config(str(work / "model"), task.name, task.input, task.fitting), kept))
+                probabilities = [None if isinstance(one, EngineError) else one for one in asked]
+                lexical.fit_head(task.stacking, probabilities).write(work / "model")
             folder.put(work / "model")
 
 
 def predictions(
     address: str, name: str, form: str, fitting: Fitting, examples: Sequence[Example]
 ) -> tuple[pl.DataFrame, int]:
-    """The probability of every example by the model at `address` (`udfs.tables.classification.COLUMNS`), and how many
-    are over_length. A document's probability is the greatest of its windows'.
+    """The probability of every example by the model at `address` (`udfs.tables.classification.COLUMNS`, and `encoder`,
+    its encoder's alone), and how many are over_length. For the encoder a document is as its best window.
     """
-    config = TransformersClassifier(
+    config = _config(address, name, form, fitting)
+    outcomes = asyncio.run(_encoder(config, examples))
+    encoder = [None if isinstance(one, EngineError) else one for one in outcomes]
+    head = read_head(described(config).folder)
+    probability = encoder
+    if head is not None:
+        probability = [
+            None if one is None else head.probability(one, pair_features(example.text, example.question))
+            for one, example in zip(encoder, examples, strict=True)
+        ]
+    frame = pl.DataFrame(
+        {
+            "dataset": [example.dataset for example in examples],
+            "doc_id": [example.doc_id for example in examples],
+            "answerable": [example.answerable for example in examples],
+            "probability": probability,
+            "encoder": encoder,
+        },
+        schema={
+            "dataset": pl.String,
+            "doc_id": pl.String,
+            "answerable": pl.Boolean,
+            "probability": pl.Float64,
+            "encoder": pl.Float64,
+        },
+    )
+    return frame, sum(isinstance(one, OverLength) for one in outcomes)
+
+
+def _config(address: str, name: str, form: str, fitting: Fitting) -> TransformersClassifier:
+    return TransformersClassifier(
         name=name,
         weights=address,
         input=form,  # type: ignore[arg-type]
@@ -111,21 +161,11 @@ def predictions(
         threads=fitting.threads,
     )
 
-    async def classify() -> list[float | EngineError]:
-        classifier = await create_classifier(config)
-        try:
-            return await classifier.answerable([(example.text, example.question) for example in examples])
-        finally:
-            await classifier.close()
 
-    outcomes = asyncio.run(classify())
-    frame = pl.DataFrame(
-        {
-            "dataset": [example.dataset for example in examples],
-            "doc_id": [example.doc_id for example in examples],
-            "answerable": [example.answerable for example in examples],
-            "probability": [None if isinstance(one, EngineError) else one for one in outcomes],
-        },
-        schema={"dataset": pl.String, "doc_id": pl.String, "answerable": pl.Boolean, "probability": pl.Float64},
-    )
-    return frame, sum(isinstance(one, OverLength) for one in outcomes)
+async def _encoder(config: TransformersClassifier, examples: Sequence[Example]) -> list[float | EngineError]:
+    """The encoder's probability of each example."""
+    classifier = await create_encoder(config)
+    try:
+        return await classifier.answerable([(example.text, example.question) for example in examples])
+    finally:
+        await classifier.close()

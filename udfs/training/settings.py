@@ -18,6 +18,7 @@ class Fitting:
         warmup: share of the steps over which the learning rate rises.
         head_rate: learning rate of the new heads, times that of the base.
         evidence_weight: weight of the loss that points at the evidence; 0 for none.
+        lexical_head: whether encoder and words answer together (`udfs.training.lexical`).
         freeze_layers: the lowest layers, and the embeddings, that are not trained.
         save_steps: steps between two checkpoints; like `threads`, no part of the identity.
         max_minutes: training ends after so long, with what it has learnt; then the result depends on the machine.
@@ -34,6 +35,7 @@ class Fitting:
     warmup: float
     weight_decay: float
     evidence_weight: float
+    lexical_head: bool
     freeze_layers: int
     bf16: bool
     seed: int

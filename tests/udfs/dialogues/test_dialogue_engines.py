@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -22,7 +23,7 @@ from udfs.schema import Status
 DOCUMENT = "The ferry leaves Harrow Quay at six. Its master is Ana Brook. A ticket costs four crowns."
 REFUSAL = "The document does not say."
 NEW = "New question: Who is the master of the ferry?"
-SAMPLING = Sampling(max_tokens=24)
+SAMPLING = Sampling(max_tokens=12)
 
 
 async def ask(engine: Engine, method: str = "zs", layout: str = "document_first", language: str = "en") -> Response:
@@ -36,15 +37,13 @@ async def ask(engine: Engine, method: str = "zs", layout: str = "document_first"
 async def two_turns(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> list[Response]:
     """Each method once, over both layouts and languages, taken to its second turn: the small model seldom refuses."""
     monkeypatch.setattr(dialogue, "detect_refusal", lambda text, language: True)
-    return [
-        await ask(engine, method, layout, language)
-        for method, layout, language in (
-            ("zs", "document_first", "en"),
-            ("zs_cot", "paper", "zh"),
-            ("fs", "paper", "en"),
-            ("fs_cot", "document_first", "zh"),
-        )
-    ]
+    cases = (
+        ("zs", "document_first", "en"),
+        ("zs_cot", "paper", "zh"),
+        ("fs", "paper", "en"),
+        ("fs_cot", "document_first", "zh"),
+    )
+    return await asyncio.gather(*(ask(engine, method, layout, language) for method, layout, language in cases))
 
 
 def check(responses: list[Response], engine: Engine) -> None:

@@ -108,7 +108,7 @@ LIFE = """
 
     async def main(weights: str, window: int, gib: float, lines: int, close: bool) -> None:
         config = VllmModel(name="tiny", weights=weights, window=window, kv_cache_gib=gib, enforce_eager=True,
-                           dtype="bfloat16", max_num_seqs=4, max_num_batched_tokens=8192)
+                           dtype="float32", max_num_seqs=4, max_num_batched_tokens=8192)
         engine = await create_engine(config)
         document = "The ferry to Aldmoor leaves at nine.\\n" * lines
         ask = lambda text: engine.complete(
