@@ -59,9 +59,9 @@ def fit_words(learnt: Sequence[Example], calibration: Sequence[Example]) -> Stac
     """A logistic regression over the words of `learnt`."""
     from sklearn.linear_model import LogisticRegression
 
-    # By document, so that each is indexed once.
-    features = np.array([pair_features(e.text, e.question) for e in sorted(learnt, key=lambda e: e.doc_id)])
-    labels = np.array([e.answerable for e in sorted(learnt, key=lambda e: e.doc_id)])
+    ordered = sorted(learnt, key=lambda example: example.doc_id)  # a document is indexed once
+    features = np.array([pair_features(example.text, example.question) for example in ordered])
+    labels = np.array([example.answerable for example in ordered])
     mean, scale = features.mean(0), features.std(0)
     scale[scale == 0] = 1.0
     fitted = LogisticRegression(C=INVERSE_PENALTY, max_iter=1000).fit((features - mean) / scale, labels)
