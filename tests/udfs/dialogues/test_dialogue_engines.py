@@ -58,6 +58,7 @@ def check(responses: list[Response], engine: Engine) -> None:
 
 
 @pytest.mark.engine
+@pytest.mark.timeout(900)  # two engines start, one in a server of its own
 @pytest.mark.asyncio(loop_scope="session")
 async def test_dialogues_in_process_and_at_the_endpoint_ask_the_same_tokens(
     smollm2_engine: VllmEngine, smollm2_server: Server, monkeypatch: pytest.MonkeyPatch
