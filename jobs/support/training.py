@@ -180,6 +180,7 @@ class Training:
             "licences": {"base": self.base.licence, "datasets": self.gathered.licences},
             "reliability": reliability(held).to_dicts(),
             "lexical_head": fitting.lexical_head,
+            "head_questions": self._n_calibration,
             "encoder_alone": accuracy_and_auc(held, "encoder"),
             **(self.folder.read(self.target.STEPS) or {}),
             "seconds": round(self.seconds, 1),

@@ -149,8 +149,9 @@ def _head(record: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     alone = record["encoder_alone"]
     if alone["accuracy"] is None or alone["auc"] is None:
         return ()
-    told = f"its encoder alone, all datasets: accuracy {alone['accuracy']:.1%}, AUC {alone['auc']:.1%}"
-    return (("encoder and word overlap together", told),)
+    weighed = f"weighed on {record['head_questions']:,} of the questions trained on, which the encoder has not seen"
+    told = f"its accuracy alone, all datasets, is {100 * alone['accuracy']:.1f} %, its AUC {100 * alone['auc']:.1f} %"
+    return (("encoder and word overlap together", f"{weighed}; {told}"),)
 
 
 def _steps(record: dict[str, Any]) -> tuple[tuple[str, str], ...]:
