@@ -138,7 +138,7 @@ async def live(folder: Path, *arguments: object) -> list[str]:
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=500,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -146,12 +146,12 @@ async def live(folder: Path, *arguments: object) -> list[str]:
     return done.stdout.splitlines()
 
 
-async def test_close_after_120k_tokens_answered_from_cache_is_clean(tiny_long_model: VllmModel, tmp_path: Path) -> None:
+async def test_close_after_60k_tokens_answered_from_cache_is_clean(tiny_long_model: VllmModel, tmp_path: Path) -> None:
     model = tiny_long_model
-    first, second, last = await live(tmp_path, model.weights, model.window, model.kv_cache_gib, 11_000, True)
+    first, second, last = await live(tmp_path, model.weights, model.window, model.kv_cache_gib, 5_500, True)
     prompt_tokens, cached = json.loads(second)
     assert json.loads(first)[1] == 0
-    assert prompt_tokens > 120_000
+    assert prompt_tokens > 60_000
     assert cached >= prompt_tokens - 2 * 128
     assert last == "closed"
 
