@@ -20,6 +20,8 @@ from udfs.identity import content_hash
 
 RECORD: Final = "answerability.json"
 """Beside the weights that `jobs.train` writes: how they read a document, and where they are from."""
+HEAD: Final = "lexical_head.json"
+"""Beside the weights, where word overlap answers along (`udfs.engines.lexical_head`)."""
 ANSWERABLE: Final = "answerable"
 """The label of an answerable question in the `id2label` of models trained here."""
 
@@ -38,7 +40,9 @@ class Described:
 
     def revision(self) -> str:
         """What a name stands for that is given to these weights."""
-        settings = (self.form, self.window, self.stride, self.label)
+        settings: list[object] = [self.form, self.window, self.stride, self.label]
+        if (self.folder / HEAD).is_file():  # it changes what the same weights say
+            settings.append(read_json(self.folder / HEAD))
         return content_hash("classifier", folder_identity(self.folder, "classifier.weights"), *settings)[:12]
 
 

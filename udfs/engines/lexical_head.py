@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Final
 
 from udfs.engines.base import Classifier, EngineError
+from udfs.engines.classifier_weights import HEAD, read_json
 from udfs.errors import UserError
 from udfs.measures.lexical_match import FEATURES, VERSION, lexical_features
 from udfs.schema import Language
 from udfs.text import detect_language
 
-FILE: Final = "lexical_head.json"
 LEAST_PROBABILITY: Final = 1e-4
 """Log odds are of probabilities that are no nearer to 0 or 1 than this."""
 
@@ -42,7 +42,8 @@ class LexicalHead:
     def probability(self, encoder: float, features: Sequence[float]) -> float:
         """The probability of answerable, from the encoder's and the pair's features."""
         lexical = sum(self.weights[name] * value for name, value in zip(FEATURES, features, strict=True))
-        return 1 / (1 + math.exp(-(self.bias + self.encoder_weight * log_odds(encoder) + lexical)))
+        odds = self.bias + self.encoder_weight * log_odds(encoder) + lexical
+        return 0.5 * (1 + math.tanh(odds / 2))  # the logistic function, without overflow
 
     def write(self, folder: Path) -> None:
         """Put it beside the weights in `folder`."""
@@ -52,7 +53,7 @@ class LexicalHead:
             "encoder_weight": self.encoder_weight,
             "weights": dict(self.weights),
         }
-        (folder / FILE).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        (folder / HEAD).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def log_odds(probability: float) -> float:
@@ -73,18 +74,18 @@ def read_head(folder: Path) -> LexicalHead | None:
     Raises:
         UserError: it cannot be read, or was fitted to other features than this version's.
     """
-    file = folder / FILE
+    file = folder / HEAD
     if not file.is_file():
         return None
+    content = read_json(file)
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
         head = LexicalHead(
             float(content["bias"]),
             float(content["encoder_weight"]),
             {str(name): float(weight) for name, weight in content["weights"].items()},
         )
         version = content["features_version"]
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise UserError(f"{file} cannot be read as the head of a classifier: {error!r}") from error
     if version != VERSION or set(head.weights) != set(FEATURES):
         raise UserError(

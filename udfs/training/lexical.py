@@ -13,9 +13,9 @@ from typing import Final
 import numpy as np
 
 from udfs.engines.lexical_head import LexicalHead, log_odds, pair_features
-from udfs.identity import content_hash
 from udfs.measures.lexical_match import FEATURES
 from udfs.training.examples import Example
+from udfs.training.splits import place
 
 CALIBRATION_SHARE: Final = 0.12
 """Of the documents that may be learnt from, what the encoder does not learn from."""
@@ -23,7 +23,6 @@ LEAST_QUESTIONS: Final = 100
 """To weigh encoder and words with, of both classes together."""
 INVERSE_PENALTY: Final = 0.3
 """Of the squared weights of the standardised features (scikit-learn's C)."""
-_UNIT: Final = 16**16
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,8 @@ def part(examples: Sequence[Example], seed: int) -> tuple[list[Example], list[Ex
     learnt: list[Example] = []
     kept: list[Example] = []
     for example in examples:
-        place = int(content_hash("calibration part", seed, example.doc_id)[:16], 16) / _UNIT
-        (kept if place < CALIBRATION_SHARE else learnt).append(example)
+        back = place("calibration part", seed, example.doc_id) < CALIBRATION_SHARE
+        (kept if back else learnt).append(example)
     return learnt, kept
 
 

@@ -18,6 +18,11 @@ BY_DOCUMENT: Final = "by document"
 _UNIT: Final = 16**16
 
 
+def place(purpose: str, seed: int, doc_id: str) -> float:
+    """Where a document stands between 0 and 1 in an order of its own for each purpose and seed."""
+    return int(content_hash(purpose, seed, doc_id)[:16], 16) / _UNIT
+
+
 @dataclass(frozen=True)
 class Parts:
     """What is trained on and what is measured on.
@@ -79,5 +84,4 @@ def _has_own(examples: Sequence[Example]) -> bool:
 def _part(example: Example, how: str, test_share: float, seed: int) -> str | None:
     if how == OWN:
         return example.split if example.split in (TRAIN, TEST) else None
-    place = int(content_hash("training part", seed, example.doc_id)[:16], 16) / _UNIT
-    return TEST if place < test_share else TRAIN
+    return TEST if place("training part", seed, example.doc_id) < test_share else TRAIN

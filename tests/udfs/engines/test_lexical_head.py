@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from udfs.engines.base import EngineError, OverLength
-from udfs.engines.lexical_head import FILE, HeadedClassifier, LexicalHead, log_odds, pair_features, read_head
+from udfs.engines.classifier_weights import HEAD
+from udfs.engines.lexical_head import HeadedClassifier, LexicalHead, log_odds, pair_features, read_head
 from udfs.errors import UserError
 from udfs.measures.lexical_match import FEATURES
 
@@ -73,8 +74,8 @@ def test_head_is_read_as_it_was_written(tmp_path: Path) -> None:
 )
 def test_head_of_other_features_or_none_is_refused(tmp_path: Path, change: dict[str, object], message: str) -> None:
     LexicalHead(0.0, 1.0, NOTHING).write(tmp_path)
-    content = json.loads((tmp_path / FILE).read_text(encoding="utf-8"))
-    (tmp_path / FILE).write_text(json.dumps(content | change), encoding="utf-8")
+    content = json.loads((tmp_path / HEAD).read_text(encoding="utf-8"))
+    (tmp_path / HEAD).write_text(json.dumps(content | change), encoding="utf-8")
     with pytest.raises(UserError, match=message):
         read_head(tmp_path)
 
