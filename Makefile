@@ -6,8 +6,9 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
   echo python3)
 # cpu or gpu: which vLLM is installed.
 ENGINE ?= cpu
-# Where `make demo` writes, and what else is given to pytest by `make test`.
+# Where `make demo` writes; how many processes run tests; what else is given to pytest by `make test`.
 DEMO_ROOT ?= runs/demo
+TEST_PROCESSES ?= $(shell n=$$(nproc); echo $$((n < 4 ? n : 4)))
 PYTEST_ARGS ?=
 
 VENV_PYTHON := .venv/bin/python
@@ -42,7 +43,7 @@ demo-synthesize: setup ## let the embedded model make questions about the sample
 	$(VENV_PYTHON) -m jobs.report storage.root=$(DEMO_ROOT) run=synthetic
 
 test: setup ## run the tests
-	$(VENV_PYTHON) -m pytest $(PYTEST_ARGS)
+	$(VENV_PYTHON) -m pytest -n $(TEST_PROCESSES) --dist loadgroup --no-loadscope-reorder $(PYTEST_ARGS)
 
 cluster-up: setup ## start a local Ray cluster and an S3 server (then: source runs/local/env)
 	$(VENV_PYTHON) -m infra.local up

@@ -1,15 +1,17 @@
-"""What several folders of tests share: real engines, each started once, and the models that they load."""
+"""What several folders of tests share: how they run side by side, real engines started once, the models they load."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +20,7 @@ import hypothesis
 import pytest
 import pytest_asyncio
 
+from tests.faults.runs import COST, Cost, table
 from udfs.engines.base import Sampling
 from udfs.engines.config import VllmModel
 from udfs.engines.vllm_engine import VllmEngine
@@ -38,6 +41,36 @@ SMOLLM2 = VllmModel(
     max_num_batched_tokens=2048,
     sampling=Sampling(max_tokens=48),
 )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """With several processes (`-n`) a file's tests stay in one, with what they share; all real engines in one, too."""
+    for item in items:
+        group = "engine" if item.get_closest_marker("engine") else item.nodeid.partition("::")[0]
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """A real engine computes on every core: while its tests run, those of the other processes wait."""
+    session = os.environ.get("PYTEST_XDIST_TESTRUNUID")
+    if session is None:
+        return (yield)
+    with Path(tempfile.gettempdir(), f"askable-tests-{session}.lock").open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX if item.get_closest_marker("engine") else fcntl.LOCK_SH)
+        return (yield)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What each event of tests/faults cost, for people."""
+    reports = [report for reports in terminalreporter.stats.values() for report in reports]
+    ended = [report for report in reports if getattr(report, "when", None) == "call"]
+    costs = [value for report in ended for name, value in report.user_properties if name == COST]
+    if costs:
+        terminalreporter.section("what faults cost (scripted engine)")
+        for line in table([Cost(**cost) for cost in costs]):
+            terminalreporter.line(line)
 
 
 class Server(NamedTuple):

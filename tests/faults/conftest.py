@@ -1,7 +1,8 @@
-"""What the fault tests share: a cluster, the sample, and the table of what each event cost."""
+"""What the fault tests share: a cluster, the sample, and where what an event cost is noted."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,9 +11,7 @@ import pytest
 from jobs.cli import compose
 from jobs.ingest import IngestConfig, ingest
 from tests.faults.ray_nodes import Nodes
-from tests.faults.runs import Cost, Evaluation, table
-
-COSTS: list[Cost] = []
+from tests.faults.runs import COST, Cost, Evaluation
 
 
 @pytest.fixture(scope="session")
@@ -46,14 +45,6 @@ def run(root: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[E
 
 
 @pytest.fixture
-def report() -> Callable[[Cost], None]:
+def report(record_property: Callable[[str, object], None]) -> Callable[[Cost], None]:
     """Takes what an event cost; the table is printed when the tests have ended."""
-    return COSTS.append
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """What each event cost, for people."""
-    if COSTS:
-        terminalreporter.section("what faults cost (scripted engine)")
-        for line in table(COSTS):
-            terminalreporter.line(line)
+    return lambda cost: record_property(COST, dataclasses.asdict(cost))

@@ -26,6 +26,8 @@ TURNS = 2
 IN_FLIGHT_CALLS = BLOCKS_PER_ACTOR * BLOCK_WEIGHT * TURNS
 """Calls of the blocks that one engine works on at once, at most: what one lost engine costs."""
 JOB_SECONDS = 400
+COST = "cost of a fault"
+"""The name under which a test's report carries a `Cost` as a dict: reports are what comes back from other processes."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-import ray
 
 from jobs.cli import compose
 from jobs.config import EvaluateConfig
@@ -16,13 +15,7 @@ from jobs.report import ReportConfig, report
 from tests.udfs.engines.made_classifier import made_classifier
 from udfs.tables.store import Store
 
-
-@pytest.fixture(scope="module", autouse=True)
-def ray_cluster() -> object:
-    """One Ray for the module; jobs use the one that is there."""
-    ray.init(num_cpus=4, object_store_memory=200 * 2**20, include_dashboard=False, log_to_driver=False)
-    yield
-    ray.shutdown()
+pytestmark = pytest.mark.usefixtures("ray_cluster")
 
 
 def test_evaluate_with_a_classifier_judges_every_new_question_once(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-import ray
 
 from jobs.cli import compose
 from jobs.config import EvaluateConfig
@@ -28,12 +27,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 QUESTIONS = 144
 
 
-@pytest.fixture(scope="module", autouse=True)
-def ray_cluster() -> object:
-    """One Ray for the module; jobs use the one that is there."""
-    ray.init(num_cpus=4, object_store_memory=200 * 2**20, include_dashboard=False, log_to_driver=False)
-    yield
-    ray.shutdown()
+pytestmark = pytest.mark.usefixtures("ray_cluster")
 
 
 @pytest.fixture

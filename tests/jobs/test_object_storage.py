@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-import ray
 
 from jobs.cli import compose
 from jobs.config import EvaluateConfig
@@ -20,6 +19,7 @@ from jobs.ingest import IngestConfig, ingest
 from jobs.report import ReportConfig, report
 from jobs.review import ReviewConfig, sample
 from jobs.stats import StatsConfig, load
+from tests.jobs.conftest import local_ray
 from tests.jobs.vectors_server import serving_vectors
 from tests.object_storage import BUCKET, KEY, SECRET, RunningServer, point_at, running_server
 from udfs.errors import UserError
@@ -43,9 +43,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 @pytest.fixture(scope="module", autouse=True)
 def ray_folder(server: RunningServer) -> Iterator[Path]:
     """One Ray for the module; its folder."""
-    ray.init(num_cpus=4, object_store_memory=200 * 2**20, include_dashboard=False, log_to_driver=False)
-    yield Path(ray.worker.global_worker.node.get_session_dir_path())
-    ray.shutdown()
+    with local_ray() as folder:
+        yield folder
 
 
 def given(root: str, *overrides: str) -> EvaluateConfig:

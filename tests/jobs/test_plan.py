@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 import pytest
-import ray
 
 from jobs.cli import compose
 from jobs.config import EvaluateConfig
@@ -26,12 +24,7 @@ DIALOGUES = 144
 ONE_BY_ONE = "cluster.blocks_per_actor=1"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def ray_cluster() -> Iterator[None]:
-    """One Ray for the module; jobs use the one that is there."""
-    ray.init(num_cpus=4, object_store_memory=200 * 2**20, include_dashboard=False, log_to_driver=False)
-    yield
-    ray.shutdown()
+pytestmark = pytest.mark.usefixtures("ray_cluster")
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-import ray
 
 from jobs.cli import CONF, compose, job, to_dataclass
 from jobs.config import EvaluateConfig
@@ -19,6 +18,7 @@ from jobs.ingest import main as ingest_command
 from jobs.report import ReportConfig, report
 from jobs.stats import StatsConfig
 from jobs.support.command_line import Composed, compose_jobs, parse
+from tests.jobs.conftest import local_ray
 from udfs.errors import RunFailed, UserError
 from udfs.tables.store import Store
 
@@ -217,13 +217,10 @@ def test_evaluate_over_models_shares_a_run_and_a_failed_one_leaves_the_others(
         (folder / f"{name}.yaml").write_text(made)
     ingest(compose("ingest", IngestConfig, ["dataset=sample", "storage.root=r"]))
     given = ["datasets=[sample]", "methods=[zs]", "limit=6", "cluster.max_restarts=0", "storage.root=r"]
-    ray.init(num_cpus=4, object_store_memory=200 * 2**20, include_dashboard=False, log_to_driver=False)
-    try:
+    with local_ray():
         code = exit_code(
             evaluate_command, "-m", "model=first,dying,last", "--config-dir", str(tmp_path / "mine"), *given
         )
-    finally:
-        ray.shutdown()
     assert code == 1
     assert "=== sweep of 3: 2 ok, 1 failed" in capsys.readouterr().out
     responses = Store("r").read("responses", part="main").filter(pl.col("status") == "ok")

@@ -16,7 +16,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-import ray
 
 from jobs.cli import compose
 from jobs.config import EvaluateConfig
@@ -41,12 +40,7 @@ BLOCK_BY_BLOCK = "cluster.blocks_per_actor=1"
 """The bundles of a block are in flight together: about a third of the sample's."""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def ray_cluster() -> object:
-    """One Ray for the module; jobs use the one that is there."""
-    ray.init(num_cpus=4, object_store_memory=200 * 2**20, include_dashboard=False, log_to_driver=False)
-    yield
-    ray.shutdown()
+pytestmark = pytest.mark.usefixtures("ray_cluster")
 
 
 @pytest.fixture
