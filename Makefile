@@ -43,7 +43,7 @@ demo-synthesize: setup ## let the embedded model make questions about the sample
 	$(VENV_PYTHON) -m jobs.report storage.root=$(DEMO_ROOT) run=synthetic
 
 test: setup ## run the tests
-	$(VENV_PYTHON) -m pytest -n $(TEST_PROCESSES) --dist loadgroup --no-loadscope-reorder $(PYTEST_ARGS)
+	$(VENV_PYTHON) -m pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 cluster-up: setup ## start a local Ray cluster and an S3 server (then: source runs/local/env)
 	$(VENV_PYTHON) -m infra.local up

@@ -43,14 +43,6 @@ SMOLLM2 = VllmModel(
 )
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """With several processes (`-n`) a file's tests stay in one, with what they share; all real engines in one, too."""
-    for item in items:
-        group = "engine" if item.get_closest_marker("engine") else item.nodeid.partition("::")[0]
-        item.add_marker(pytest.mark.xdist_group(group))
-
-
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """A real engine computes on every core: while its tests run, those of the other processes wait."""
