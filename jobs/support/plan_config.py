@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from jobs.config import EvaluateConfig, require
+from jobs.support.storage import refuse_temporary
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class PlanSettings:
     def __post_init__(self) -> None:
         for key in ("documents", "bundles"):
             require(getattr(self, key) >= 1, f"plan.{key}", getattr(self, key), "at least 1")
+        if self.json:
+            refuse_temporary(self.json, "plan.json")
 
 
 @dataclass(frozen=True)

@@ -95,9 +95,10 @@ class Training:
         started, computed = time.monotonic(), time.process_time()
         root, config = self.store.root, self.config
         self.task = self.target.task_of(root, config.name, self.spec, self.fitting, self.parts.train)
+        kept = f"{self._n_calibration:,} kept back to weigh encoder and words, " if self._n_calibration else ""
         self._say(
-            f"training {config.name} on {len(self.task.rows):,} questions, {len(self.parts.test):,} held out, "
-            f"{self._n_calibration:,} kept back to weigh encoder and words, from {config.base}"
+            f"training {config.name} on {len(self.task.rows):,} questions, {len(self.parts.test):,} held out, {kept}"
+            f"from {config.base}"
         )
         if config.workers == 1:
             self.target.fit_model(self.task, self._say)

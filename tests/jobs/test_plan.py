@@ -17,6 +17,7 @@ from jobs.plan import plan, plan_and_show
 from jobs.report import ReportConfig, report
 from jobs.support.plan_config import PlanConfig
 from jobs.support.planning import RunPlan
+from jobs.support.storage import SUBMITTED_VARIABLE
 from udfs.errors import UserError
 from udfs.tables.store import Store
 
@@ -60,6 +61,12 @@ def test_plan_config_is_the_evaluations_and_how_to_plan() -> None:
     assert set(PlanConfig.__dataclass_fields__) - set(EvaluateConfig.__dataclass_fields__) == {"plan"}
     assert set(dataclasses.asdict(config.plan)) == {"documents", "calibrate", "bundles", "json"}
     assert set(dataclasses.asdict(config.budget)) == {"max_tokens", "max_gpu_hours", "max_usd", "partial"}
+
+
+def test_plan_of_a_submitted_job_refuses_a_file_that_would_be_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(SUBMITTED_VARIABLE, "{}")
+    with pytest.raises(UserError, match=r"plan\.json='plan\.json' is relative"):
+        compose("plan", PlanConfig, given("s3://bucket/x", "storage=s3", "plan.json=plan.json"))
 
 
 def test_plan_after_calibration_is_what_the_rest_takes(root: str, tmp_path: Path) -> None:
