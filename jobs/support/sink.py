@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 import threading
 from collections import Counter
@@ -114,6 +115,11 @@ class Sink:
                 self._pending[name].append(rows)
                 self.totals.statuses[name].update(rows["status"].to_pylist())
         return sum(table.num_rows for tables in self._pending.values() for table in tables)
+
+    def snapshot(self) -> Totals:
+        """The totals as they stand, for another thread."""
+        with self._lock:
+            return copy.deepcopy(self.totals)
 
     def flush(self) -> None:
         """Write what is pending, one file a table."""

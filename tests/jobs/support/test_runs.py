@@ -1,0 +1,84 @@
+"""A start leaves word of itself in the runs table while it works, and sees who else does."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs.support import runs
+from jobs.support.runs import RunLedger
+from jobs.support.sink import Totals
+from tests.factories import frame, make_run
+from udfs.tables.store import Store
+
+
+@dataclass(frozen=True)
+class Config:
+    n: int = 1
+
+
+def ledger(root: Path, start: str = "mine", expected: int = 10) -> RunLedger:
+    return RunLedger(
+        Store(str(root)), start, "evaluate", "main", "m", Config(), "responses", expected, 0, None, gpus=2, gpu_price=3
+    )
+
+
+def another_start(root: Path, seconds_ago: float, **given: Any) -> None:
+    """A start of an hour ago that last wrote `seconds_ago`."""
+    started = datetime.now(UTC) - timedelta(hours=1)
+    row = make_run(started_at=started, seconds=3600 - seconds_ago, **{"status": "running", "start_id": "other"} | given)
+    Store(str(root)).write("runs", "main", frame("runs", [row]).to_arrow())
+
+
+def test_ledger_writes_without_results_what_is_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "CHECKPOINT_SECONDS", 0.05)
+    asked = threading.Event()
+
+    def totals() -> Totals:
+        asked.set()
+        return Totals(prompt_tokens=7)
+
+    started = ledger(tmp_path)
+    with started.beating(totals):
+        assert asked.wait(30)
+    row = Store(str(tmp_path)).read("runs").row(0, named=True)
+    assert row["status"] == "running"
+    assert row["prompt_tokens"] == 7
+    assert row["gpu_hours"] == pytest.approx(row["seconds"] / 3600 * 2)
+    assert row["gpu_hours"] > 0
+    started.close("ok", Totals(prompt_tokens=8))
+    assert Store(str(tmp_path)).read("runs")["status"].to_list() == ["ok"]
+
+
+def test_ledger_tells_of_another_start_that_is_at_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    another_start(tmp_path, seconds_ago=20)
+    ledger(tmp_path, expected=0)
+    assert not capsys.readouterr().err, "nothing is asked, so nothing is paid twice"
+    ledger(tmp_path)
+    said = capsys.readouterr().err
+    assert said.startswith("warning: another start of evaluate m in run 'main', of 20")
+    assert "wrote 20 s ago that it is at work" in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"seconds_ago": 200},
+        {"seconds_ago": 5, "status": "ok"},
+        {"seconds_ago": 5, "model": "n"},
+        {"seconds_ago": 5, "job": "judge"},
+        {"seconds_ago": 5, "start_id": "mine"},
+    ],
+)
+def test_ledger_tells_of_no_start_that_ended_or_does_something_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], other: dict[str, Any]
+) -> None:
+    another_start(tmp_path, **other)
+    ledger(tmp_path)
+    assert not capsys.readouterr().err
