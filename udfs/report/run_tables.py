@@ -150,13 +150,19 @@ def cell_costs(costs: pl.DataFrame) -> Grid:
     return Grid("What each cell cost", labels, tuple(("", name) for name in columns), tuple(rows))
 
 
+def _short(version: str) -> str:
+    """A commit by its first digits; that there were changes stays."""
+    commit, *changes = version.split("+")
+    return "+".join([commit if commit.startswith("code.") else commit[:12], *changes])
+
+
 def origins(facts: RunFacts) -> Grid:
     """What made the numbers: starts, code, config, versions."""
     without = f" (stages without an end, whose totals are missing: {facts.without_end})" if facts.without_end else ""
     lines = [
         ("starts", f"{facts.starts}{without}"),
         ("errors of starts", "; ".join(facts.errors) or "none"),
-        ("code", ", ".join(commit[:12] for commit in facts.git_commits) or "no git commit recorded"),
+        ("code", ", ".join(map(_short, facts.git_commits)) or "not recorded"),
         ("config", ", ".join(digest[:12] for digest in facts.config_hashes)),
         ("versions", ", ".join(f"{name} {version}" for name, version in sorted(facts.versions.items()))),
     ]

@@ -90,16 +90,17 @@ def run_facts(runs: pl.DataFrame, models: Sequence[str] = ()) -> RunFacts:
     if not runs.height:
         return RunFacts()
     ordered = runs.sort("started_at", "run_id")
-    versions: dict[str, str] = {}
+    versions: dict[str, dict[str, None]] = {}
     for text in ordered["versions"]:
-        versions |= {str(k): str(v) for k, v in json.loads(text or "{}").items()}
+        for package, version in json.loads(text or "{}").items():
+            versions.setdefault(str(package), {})[str(version)] = None
     return RunFacts(
         starts=ordered.select(pl.coalesce("start_id", "run_id")).n_unique(),
         dialogues=_stage_facts(ordered.filter(pl.col("job") == "evaluate")),
         judging=_stage_facts(ordered.filter(pl.col("job") == "judge")),
         synthesis=_stage_facts(ordered.filter(pl.col("job") == "synthesize")),
         without_end=ordered.filter(pl.col("status") == "running").height,
-        versions=versions,
+        versions={package: " and ".join(found) for package, found in versions.items()},
         git_commits=_distinct(ordered["git_commit"]),
         config_hashes=_distinct(ordered["config_hash"]),
         errors=_distinct(ordered["error"]),

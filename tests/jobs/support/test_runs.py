@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from jobs.support import runs
-from jobs.support.runs import RunLedger
+from jobs.support.runs import RunLedger, code_hash, code_version
 from jobs.support.sink import Totals
 from tests.factories import frame, make_run
 from udfs.tables.store import Store
@@ -82,3 +83,28 @@ def test_ledger_tells_of_no_start_that_ended_or_does_something_else(
     another_start(tmp_path, **other)
     ledger(tmp_path)
     assert not capsys.readouterr().err
+
+
+def test_code_is_told_by_the_commit_and_by_its_content_where_that_differs(tmp_path: Path) -> None:
+    folder = tmp_path / "code"
+    (folder / "jobs" / "__pycache__").mkdir(parents=True)
+    file = folder / "jobs" / "a.py"
+    file.write_text("one")
+    first = code_hash(folder)
+    (folder / "jobs" / "__pycache__" / "a.pyc").write_text("compiled")
+    (folder / "README.md").write_text("said")
+    assert code_hash(folder) == first, "what does not run does not count"
+    file.write_text("two")
+    assert code_hash(folder) != first
+    file.write_text("one")
+    assert code_hash(folder) == first
+    assert re.fullmatch(r"[0-9a-f]{40}(\+changes\.[0-9a-f]{12})?|code\.[0-9a-f]{12}", code_version())
+
+
+def test_code_outside_a_checkout_is_told_by_its_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "jobs" / "support" / "runs.py"
+    file.parent.mkdir(parents=True)
+    file.write_text("")
+    monkeypatch.setattr(runs, "__file__", str(file))
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert code_version() == f"code.{code_hash(tmp_path)}"

@@ -13,11 +13,12 @@ from udfs.report.grid import Grid, Report
 from udfs.report.markdown import to_markdown
 from udfs.report.notices import SCRIPTED_WARNING, Counts, is_scripted
 from udfs.report.page import metrics_page
+from udfs.report.run_tables import origins
 from udfs.report.sections import build_report
 from udfs.schema import Status
 from udfs.tables.comparisons import comparisons
 from udfs.tables.expected import planned_cells
-from udfs.tables.facts import run_facts
+from udfs.tables.facts import RunFacts, run_facts
 from udfs.tables.metrics import metrics
 from udfs.tables.observations import response_rows
 
@@ -219,3 +220,9 @@ def test_facts_keep_a_judge_on_a_stage_of_its_own_apart() -> None:
     assert [name for _, name in totals.columns] == ["asking", "judging apart"]
     assert [cell.value for cell in totals.rows[1].cells] == ["1,000", "77"]
     assert grid_of(report, "What ran").rows[0].cells[0].value == "1"
+
+
+def test_report_shows_that_code_was_changed() -> None:
+    commits = ("a" * 40, f"{'b' * 40}+changes.0123456789ab", "code.ba9876543210")
+    code = next(row for row in origins(RunFacts(git_commits=commits)).rows if row.labels == ("code",))
+    assert code.cells[0].value == f"{'a' * 12}, {'b' * 12}+changes.0123456789ab, code.ba9876543210"

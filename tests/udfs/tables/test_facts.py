@@ -21,6 +21,11 @@ def test_run_facts_ratio_is_over_the_prompts_whose_bound_is_known() -> None:
     assert facts.versions["vllm"] == "0.32.0"
 
 
+def test_run_facts_show_every_version_that_the_starts_had() -> None:
+    runs = [make_run(number=0), make_run(number=1, versions='{"vllm": "0.33.0", "ray": "2.60.0"}'), make_run(number=2)]
+    assert run_facts(frame("runs", runs)).versions == {"vllm": "0.32.0 and 0.33.0", "ray": "2.60.0"}
+
+
 def test_run_facts_row_without_bounded_tokens_counts_its_uncached_prompt() -> None:
     facts = run_facts(frame("runs", [make_run(bounded_computed_tokens=None, prompt_tokens=1080)]))
     assert facts.dialogues.computed_over_bound == pytest.approx(280 / 180)
