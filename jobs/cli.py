@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import select
 import signal
 import sys
 import tempfile
@@ -32,8 +33,10 @@ Config = TypeVar("Config")
 EXIT_FAILED = 1
 EXIT_USER_ERROR = 2
 EXIT_INTERRUPTED = 130
+EXIT_UNREAD = 141  # as a shell reports what SIGPIPE ended
 
 INTERRUPTED = "interrupted; start the same command again to go on"
+UNREAD = "stopped: nobody reads the output any more (`| head`?); start the same command again to go on"
 DEFECT = "unexpected: please report it with the lines above; what is recorded stays, and the same command goes on"
 MAX_DEFECT_CHARS = 300
 
@@ -47,8 +50,8 @@ def job(
     """Make `main(config)` a command: `python -m jobs.NAME key=value …` over `conf/<config_name>.yaml`.
 
     Exit codes: 0 done (rows that failed are counted, not fatal), 2 something the user can mend, 1 the run failed,
-    130 interrupted. With -m, or where an experiment asks for it, the command is a sweep: its jobs run one after another
-    in this process, and it ends with 1 when one of them failed.
+    130 interrupted, 141 nobody reads the output any more. With -m, or where an experiment asks for it, the command is a
+    sweep: its jobs run one after another in this process, and it ends with 1 when one of them failed.
 
     Args:
         check: what can be said of a config before anything starts: of a sweep, before its first job.
@@ -60,13 +63,15 @@ def job(
             try:
                 line = parse(sys.argv[1:], config_name)
                 if line.parsed.help:
-                    print(help_text(config_name, sys.modules[main.__module__].__doc__ or "", CONF))
+                    _show(help_text(config_name, sys.modules[main.__module__].__doc__ or "", CONF))
                 else:
                     _start(line, main, schema, check)
+                sys.stdout.flush()
             except UserError as error:
                 _leave(f"error: {error}", EXIT_USER_ERROR)
             except STORAGE_ERRORS as error:
-                _leave(_storage_line(error), EXIT_FAILED)
+                failure = _io_failure(error)
+                _leave(failure.line, failure.code)
             except KeyboardInterrupt:
                 _leave(INTERRUPTED, EXIT_INTERRUPTED)
 
@@ -89,6 +94,13 @@ def rewriting(main: Callable[[], None], rewrite: Callable[[Sequence[str]], list[
         main()
 
     return command
+
+
+def _show(text: str) -> None:
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:  # `--help | head`: whoever asked has seen enough
+        _leave("", EXIT_UNREAD)
 
 
 def _start(
@@ -153,7 +165,7 @@ def _attempt(run: Callable[[], None]) -> Failure | None:
     except RunFailed as error:
         return Failure(f"failed: {error}", EXIT_FAILED)
     except STORAGE_ERRORS as error:
-        return Failure(_storage_line(error), EXIT_FAILED)
+        return _io_failure(error)
     except Exception as error:  # noqa: BLE001 - a defect: all of it is shown, and a sweep's other jobs still run
         sys.stdout.flush()
         traceback.print_exc()
@@ -162,9 +174,22 @@ def _attempt(run: Callable[[], None]) -> Failure | None:
     return None
 
 
-def _storage_line(error: Exception) -> str:
+def _io_failure(error: Exception) -> Failure:
+    if isinstance(error, BrokenPipeError) and _output_is_gone():
+        return Failure(UNREAD, EXIT_UNREAD)
     said = " ".join(str(error).split())
-    return f"failed: {said}" if isinstance(error, StorageError) else f"failed: {type(error).__name__}: {said}"
+    known = isinstance(error, StorageError)
+    return Failure(f"failed: {said}" if known else f"failed: {type(error).__name__}: {said}", EXIT_FAILED)
+
+
+def _output_is_gone() -> bool:
+    """Whether standard output is a pipe that its reader has closed."""
+    poll = select.poll()
+    try:
+        poll.register(sys.stdout, 0)
+    except ValueError:  # no file of the system
+        return False
+    return any(event & select.POLLERR for _, event in poll.poll(0))
 
 
 def _end(sweep: Sweep) -> None:
@@ -200,7 +225,8 @@ def _leave(text: str, code: int) -> NoReturn:
         sys.stdout.flush()
     except BrokenPipeError:  # whoever read the output has left, as `| head` does; do not fail once more at the exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    print(without_secrets(text), file=sys.stderr, flush=True)
+    if text:
+        print(without_secrets(text), file=sys.stderr, flush=True)
     sys.exit(code)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -14,10 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.cli import CONF, compose, to_dataclass
+from jobs.cli import CONF, UNREAD, compose, to_dataclass
 from jobs.config import EvaluateConfig
 from jobs.evaluate import main as evaluate_command
 from jobs.support.runs import without_secrets
+from tests.udfs.report.bench import small_run
 from udfs.errors import UserError
 from udfs.tables.store import Store
 
@@ -135,3 +137,19 @@ def test_command_interrupted_while_it_imports_is_one_line_and_exit_130(number: s
                 break
         said = [line for line in process.stderr if not line.startswith("import time:")]
     assert (process.returncode, said) == (130, ["interrupted before anything was started\n"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"), [(["--help"], ""), (["datasets=[short,long]", "storage.root=ROOT"], f"{UNREAD}\n")]
+)
+def test_command_whose_output_nobody_reads_leaves_without_a_fuss(
+    arguments: list[str], says: str, tmp_path: Path
+) -> None:
+    small_run().write(str(tmp_path))
+    given = [argument.replace("ROOT", str(tmp_path)) for argument in arguments]
+    command = [sys.executable, "-m", "jobs.report", *given]
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(command, cwd=CONF.parent, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, says)
