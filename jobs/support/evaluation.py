@@ -226,9 +226,9 @@ class Evaluation:
 
     def summary(self, asked: Totals, judged: Sequence[Totals], owed: Owed) -> str:
         """What a person wants to know at the end: rows, tokens, the next command, and what was stopped or failed."""
-        rows = (
-            f"{asked.rows('responses'):,} responses recorded now, {owed.recorded:,} before, {owed.expected:,} expected"
-        )
+        not_asked = asked.statuses["responses"]["budget_stopped"]
+        recorded = asked.rows("responses") - not_asked
+        rows = f"{recorded:,} responses recorded now, {owed.recorded:,} before, {owed.expected:,} expected"
         lines = [f"run {self.run}: {rows}"]
         if asked.prompt_tokens:
             tokens = (
@@ -239,7 +239,7 @@ class Evaluation:
                 tokens += f"; computed ÷ bound {asked.computed_over_bound:.3f}"
             lines.append(tokens)
         lines.append(f"report: python -m jobs.report storage.root={self.store.root} run={self.run}")
-        lines += self.budget.told(asked.statuses["responses"]["budget_stopped"])
+        lines += self.budget.told(not_asked)
         lines += _warnings(asked, judged)
         return "\n".join(lines)
 
