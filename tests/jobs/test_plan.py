@@ -125,7 +125,9 @@ def test_budget_of_half_the_plan_ends_in_time_and_a_higher_one_goes_on(
     assert first.height == DIALOGUES
     assert set(first["status"]) == {"ok", "budget_stopped"}
     assert first.filter(pl.col("status") == "budget_stopped")["turns"].list.len().sum() == 0
-    assert "stopped: budget.max_tokens" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "stopped: budget.max_tokens" in said
+    assert f"{asked.height} responses recorded now, 0 before, {DIALOGUES} expected" in said
     ended = store.read("runs").filter(pl.col("job") == "evaluate").row(0, named=True)
     assert (ended["status"], ended["error"]) == ("stopped", f"budget.max_tokens={cap:,} is spent")
     per_dialogue = asked["turns"].list.eval(pl.element().struct.field("prompt_tokens")).list.sum().to_list()
