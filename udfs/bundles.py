@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, chain, islice
 from typing import Any
 
 import pyarrow as pa
@@ -25,6 +26,7 @@ BLOCK_WEIGHT = 32
 BLOCK_TOKENS = 32 * 1024
 BLOCK_WEIGHT_WITHOUT_TEXT = 1024
 """A block is closed at either: small enough that a lost task costs little, large enough to fill an engine."""
+BLOCKS_OF_A_TABLE = 1024
 
 Item = dict[str, Any]
 Weigh = Callable[[Item], int]
@@ -179,7 +181,7 @@ def plan_blocks(
         for part in split_items(items_by_document[doc], max_dialogues)
     ]
     limits = (BLOCK_WEIGHT, BLOCK_TOKENS) if reads_text else (BLOCK_WEIGHT_WITHOUT_TEXT, None)
-    return [pa.Table.from_pylist(block, schema=PLAN) for block in _pack(rows, weight, *limits)]
+    return _blocks(_pack(rows, weight, *limits), PLAN)
 
 
 def plan_fragments(
@@ -208,8 +210,7 @@ def plan_fragments(
             [{"fragment_index": index} for index in fragments[document["doc_id"]]], max_candidates, weigh
         )
     ]
-    blocks = _pack(rows, weigh, BLOCK_WEIGHT, BLOCK_TOKENS)
-    return [pa.Table.from_pylist(block, schema=SYNTHESIS_PLAN) for block in blocks]
+    return _blocks(_pack(rows, weigh, BLOCK_WEIGHT, BLOCK_TOKENS), SYNTHESIS_PLAN)
 
 
 def plan_slots(
@@ -231,8 +232,7 @@ def plan_slots(
         items = slots[document["doc_id"]]
         keys = [[item["number"], item["samples"]] for item in items]
         rows.append({**_place_columns(places[document["doc_id"]], keys), **_about(document), "items": list(items)})
-    blocks = _pack(rows, weigh, BLOCK_WEIGHT, BLOCK_TOKENS)
-    return [pa.Table.from_pylist(block, schema=CURATION_PLAN) for block in blocks]
+    return _blocks(_pack(rows, weigh, BLOCK_WEIGHT, BLOCK_TOKENS), CURATION_PLAN)
 
 
 def _pack(
@@ -251,6 +251,16 @@ def _pack(
         tokens += row["n_tokens"]
     if block:
         yield block
+
+
+def _blocks(packed: Iterator[list[dict[str, Any]]], schema: pa.Schema) -> list[pa.Table]:
+    """Tables of these rows, as slices of a few: one of its own takes 50 KB of objects, however little is in it."""
+    blocks: list[pa.Table] = []
+    while part := list(islice(packed, BLOCKS_OF_A_TABLE)):
+        table = pa.Table.from_pylist(list(chain.from_iterable(part)), schema=schema)
+        starts = accumulate((len(block) for block in part), initial=0)
+        blocks += [table.slice(start, len(block)) for start, block in zip(starts, part, strict=False)]
+    return blocks
 
 
 class AttachDocuments:

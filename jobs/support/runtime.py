@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from ray.exceptions import RayError
 from jobs.config import ClusterConfig
 from jobs.support.board import BoardWatch, new_board, read_blocks, read_board
 from jobs.support.lookout import Lookout
+from jobs.support.plan_source import Plan
 from jobs.support.transport import tables_as_ipc
 from udfs.bundles import AttachDocuments
 from udfs.errors import RunFailed, StorageError, UserError
@@ -110,9 +112,11 @@ class Cluster:
         self, plan: list[pa.Table], stage: ActorStage, watch: BoardWatch, reads_text: bool
     ) -> ray.data.Dataset:
         config = self.config
-        dataset: ray.data.Dataset = ray.data.from_arrow(plan)
-        if reads_text:
-            dataset = dataset.map_batches(
+        dataset: ray.data.Dataset
+        if not reads_text:
+            dataset = ray.data.from_arrow(plan)  # few large blocks; to read them would take a CPU
+        else:
+            dataset = _read(plan).map_batches(
                 Reader,  # on actors: Ray would fuse tasks into the engine actor, and reading would stall it
                 fn_constructor_args=(self.root,),
                 batch_format="pyarrow",
@@ -145,11 +149,12 @@ class Cluster:
             reads_text: whether the documents are attached first: in the same task, so that no text is stored between.
         """
         self.start()
-        dataset = ray.data.from_arrow(plan).map_batches(
+        compute = TaskPoolStrategy(size=min(self.config.attach_tasks, len(plan)))  # of more, Ray warns
+        dataset = _read(plan, compute).map_batches(
             _task(stage, self.root if reads_text else None),
             batch_format="pyarrow",
             batch_size=None,
-            compute=TaskPoolStrategy(size=min(self.config.attach_tasks, len(plan))),  # of more, Ray warns
+            compute=compute,
             num_cpus=1,
         )
         yield from _results(dataset)
@@ -179,6 +184,7 @@ class Cluster:
         context.execution_no_progress_timeout_s = -1  # a 128K document or a wait for spot capacity is no fault
         for name in ("ray", "ray.data"):
             logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is raised, once
+        warnings.filterwarnings("ignore", "The serialized size of your read function")  # a block of a plan may be 1 MiB
 
     def _init(self) -> None:
         address = self._address
@@ -221,6 +227,14 @@ def _native_stderr_closed() -> Iterator[None]:
         os.dup2(saved, 2)
         os.close(saved)
         os.close(null)
+
+
+def _read(plan: list[pa.Table], compute: TaskPoolStrategy | None = None) -> ray.data.Dataset:
+    """The blocks of a plan. Ray fuses it into a next stage of one CPU: of actors, or of tasks with equal `compute`."""
+    dataset: ray.data.Dataset = ray.data.read_datasource(
+        Plan(plan), override_num_blocks=len(plan), compute=compute, num_cpus=1
+    )
+    return dataset
 
 
 class Reader(AttachDocuments):
