@@ -111,7 +111,6 @@ def metrics(root: str) -> pl.DataFrame:
     return Store(root).read("metrics").sort(pl.col(pl.String))
 
 
-@pytest.mark.skipif("ASKABLE_MEASURE" not in os.environ, reason="minutes of real vLLM: set ASKABLE_MEASURE=1")
 @pytest.mark.engine
 @pytest.mark.usefixtures("storage")
 def test_submitted_run_of_a_real_model_measures_what_one_process_measures(
