@@ -32,8 +32,8 @@ setup: ## make .venv and install the project with pinned versions (quick when no
 
 demo: setup ## evaluate the embedded model on the sample, and report
 	$(VENV_PYTHON) -m jobs.ingest source=sample name=sample storage.root=$(DEMO_ROOT)
-	$(VENV_PYTHON) -m jobs.evaluate model=smollm2-135m 'datasets=[sample]' judge=rules model.sampling.max_tokens=96 \
-	  storage.root=$(DEMO_ROOT)
+	$(VENV_PYTHON) -m jobs.evaluate model=smollm2-135m 'datasets=[sample]' 'methods=[zs,fs]' judge=rules \
+	  model.sampling.max_tokens=96 storage.root=$(DEMO_ROOT)
 	$(VENV_PYTHON) -m jobs.report storage.root=$(DEMO_ROOT) run=main
 
 demo-synthesize: setup ## let the embedded model make questions about the sample, and report what became of them
