@@ -7,7 +7,6 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -46,10 +45,7 @@ SMOLLM2 = VllmModel(
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """A real engine computes on every core: while its tests run, those of the other processes wait."""
-    session = os.environ.get("PYTEST_XDIST_TESTRUNUID")
-    if session is None:
-        return (yield)
-    with Path(tempfile.gettempdir(), f"askable-tests-{session}.lock").open("wb") as lock:
+    with Path(__file__).open("rb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX if item.get_closest_marker("engine") else fcntl.LOCK_SH)
         return (yield)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from typing import Final
 
 HIDDEN: Final = "(hidden)"
@@ -34,3 +35,8 @@ def without_secrets(text: str) -> str:
         if len(value) >= _SHORTEST_SECRET and _SECRET_NAME.search(name):
             text = text.replace(value, HIDDEN)
     return _IN_QUERY.sub(rf"\g<name>{HIDDEN}", _IN_ADDRESS.sub(rf"\g<scheme>{HIDDEN}@", text))
+
+
+def warn(text: str) -> None:
+    """Say something on stderr that does not stop the run."""
+    print(f"warning: {without_secrets(text)}", file=sys.stderr)

@@ -7,7 +7,6 @@ pipeline is ended and what is left of its plan is given to a new one, over the n
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -19,6 +18,8 @@ import ray
 from ray._private import state as ray_state  # the public list of actors needs a dashboard
 from ray.data._internal.execution.streaming_executor import StreamingExecutor
 from ray.exceptions import RayError
+
+from udfs.errors import warn
 
 LOOK_SECONDS: Final = 5.0
 WAITING: Final = frozenset({"DEPENDENCIES_UNREADY", "PENDING_CREATION", "RESTARTING"})
@@ -82,10 +83,9 @@ class Lookout:
                 continue
             since = (since or time.monotonic()) if still else None
             if since is not None and time.monotonic() - since >= self.patience_s:
-                print(
-                    f"warning: nodes were lost and none came for {self.patience_s:g} s "
-                    "(cluster.reassign_s); the engines that are left take over what was lost",
-                    file=sys.stderr,
+                warn(
+                    f"nodes were lost and none came for {self.patience_s:g} s "
+                    "(cluster.reassign_s); the engines that are left take over what was lost"
                 )
                 self.ended = True
                 _end_pipelines()

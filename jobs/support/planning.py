@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import bisect
 import dataclasses
-import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +19,7 @@ from udfs.bundles import AttachDocuments, weight
 from udfs.engines.config import EndpointModel, ModelConfig, model_config
 from udfs.engines.factory import describe
 from udfs.engines.prices import Prices, prices_of, unknown_price
-from udfs.errors import UserError
+from udfs.errors import UserError, warn
 from udfs.judges.joint import JointJudge
 from udfs.planning.assumptions import Assumptions, cached_of, call_rows, overhead_of, refusal_rows, turn_rows
 from udfs.planning.bundles import BundlePlan, Cell, Counter, Usage, plan_dialogues, plan_judging
@@ -386,8 +385,3 @@ def _too_much(key: str, cap: float, before: float, expected: Range) -> str:
         f"Give a cap of {told(1.1 * (before + expected.mean))} or more, or budget.partial=true to ask what the cap "
         "allows (the rest stays owed). `python -m jobs.plan` with the same arguments shows the plan"
     )
-
-
-def warn(text: str) -> None:
-    """Say something on stderr that does not stop the run."""
-    print(f"warning: {text}", file=sys.stderr)

@@ -6,13 +6,13 @@ import dataclasses
 import hashlib
 import json
 import subprocess
-import sys
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,7 @@ def versions() -> dict[str, str]:
     return found
 
 
+@cache  # of the code that was imported, not of what is edited while a stage runs
 def code_version() -> str:
     """What code runs: the git commit; with `+changes` and a hash of the code where the tree differs from it; the hash
     alone outside a checkout, such as in a submitted job's folder or an image.
@@ -143,11 +144,10 @@ class RunLedger:
         for row in others.iter_rows(named=True):
             ago = (self.row["started_at"] - row["started_at"]).total_seconds() - row["seconds"]
             if ago < SILENT_SECONDS:
-                print(
-                    f"warning: another start of {self.row['job']} {self.row['model']} in run {self.run!r}, of "
+                errors.warn(
+                    f"another start of {self.row['job']} {self.row['model']} in run {self.run!r}, of "
                     f"{row['started_at']:%Y-%m-%d %H:%M:%S} UTC, wrote {max(0, ago):.0f} s ago that it is at work. If "
-                    "it still is, both ask and pay for the same: stop one. If it was killed, this one goes on",
-                    file=sys.stderr,
+                    "it still is, both ask and pay for the same: stop one. If it was killed, this one goes on"
                 )
 
     @contextmanager
@@ -166,7 +166,7 @@ class RunLedger:
                 try:
                     self._write("running", totals(), None)
                 except OSError as error:  # the next one may be written
-                    print(f"warning: the row in runs could not be written, trying again: {error}", file=sys.stderr)
+                    errors.warn(f"the row in runs could not be written, trying again: {error}")
 
         thread = threading.Thread(target=beat, name="runs", daemon=True)
         thread.start()

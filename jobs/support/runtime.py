@@ -113,9 +113,7 @@ class Cluster:
     ) -> ray.data.Dataset:
         config = self.config
         dataset: ray.data.Dataset
-        if not reads_text:
-            dataset = ray.data.from_arrow(plan)  # few large blocks; to read them would take a CPU
-        else:
+        if reads_text:
             dataset = _read(plan).map_batches(
                 Reader,  # on actors: Ray would fuse tasks into the engine actor, and reading would stall it
                 fn_constructor_args=(self.root,),
@@ -124,6 +122,8 @@ class Cluster:
                 compute=ActorPoolStrategy(size=config.attach_tasks),
                 num_cpus=1,
             )
+        else:
+            dataset = ray.data.from_arrow(plan)  # few large blocks; to read them would take a CPU
         return dataset.map_batches(
             _counted(stage.stage),
             fn_constructor_kwargs={**stage.arguments, "watch": watch},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import sys
 import threading
 from collections import Counter
 from collections.abc import Iterable
@@ -14,6 +13,7 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from udfs.errors import warn
 from udfs.schema import TABLES
 from udfs.stages.busy import EngineTimes, Idleness, idleness
 from udfs.tables.store import Store
@@ -134,7 +134,7 @@ class Sink:
             try:
                 self.flush()
             except OSError as error:  # the rows stay pending; the last flush, in the main thread, raises
-                print(f"warning: results could not be written, trying again: {error}", file=sys.stderr)
+                warn(f"results could not be written, trying again: {error}")
 
     def __enter__(self) -> Self:
         self._clock.start()

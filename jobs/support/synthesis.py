@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import uuid
 from collections import Counter
 from collections.abc import Iterable
@@ -28,7 +27,7 @@ from udfs.agents.web import HttpSearcher
 from udfs.bundles import locate_documents, plan_fragments
 from udfs.engines.config import ModelConfig, VllmModel, model_config
 from udfs.engines.factory import check_ready, check_room, describe
-from udfs.errors import UserError
+from udfs.errors import UserError, warn
 from udfs.schema import Fate
 from udfs.stages.engine_stage import EnginePlacement
 from udfs.stages.synthesize import SynthesizeStage
@@ -96,7 +95,7 @@ class Synthesis:
             )
         too_long = sum(document["n_tokens"] + reply > window for document in owed.documents)
         if spec.full_view and too_long:
-            _warn(
+            warn(
                 f"{too_long:,} of {len(owed.documents):,} documents are longer than the model's window of {window:,} "
                 "tokens: what comes to their full view ends as over_length (synthesis.full_view=false leaves it out)"
             )
@@ -202,7 +201,3 @@ def _window(model: ModelConfig) -> int | None:
 
         return resolve(model).window
     return model.window
-
-
-def _warn(text: str) -> None:
-    print(f"warning: {text}", file=sys.stderr)
